@@ -1,0 +1,63 @@
+//! Shapes: A6 and A7.
+
+use crate::error::{Code, Error, Result};
+
+/// NumPy 2's limit; 1.26 stops at 32.
+pub const MAX_DIMENSIONS: u64 = 64;
+
+/// Which index runs fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last: row-major.
+    C,
+    /// The first: column-major.
+    F,
+}
+
+/// Dimensions and order of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    dimensions: Vec<u64>,
+    order: Order,
+}
+
+impl Shape {
+    /// A shape; the order is taken as C where both are the same (A7).
+    ///
+    /// # Errors
+    /// `bad_shape` for more than 64 dimensions.
+    pub fn new(dimensions: Vec<u64>, order: Order) -> Result<Shape> {
+        match u64::try_from(dimensions.len()) {
+            Ok(0..=MAX_DIMENSIONS) => {
+                let order = if order_matters(&dimensions) { order } else { Order::C };
+                Ok(Shape { dimensions, order })
+            }
+            _ => Err(Error::new(Code::BadShape).note("more than 64 dimensions")),
+        }
+    }
+
+    /// The dimensions.
+    pub fn dimensions(&self) -> &[u64] {
+        &self.dimensions
+    }
+
+    /// Which index runs fastest.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Bytes of all elements; none when A6 refuses the shape.
+    pub fn bytes(&self, itemsize: u64) -> Option<u64> {
+        let extent = self.dimensions.iter().try_fold(itemsize.max(1), |n, &d| n.checked_mul(d.max(1)))?;
+        if extent > i64::MAX.unsigned_abs() {
+            return None;
+        }
+        let empty = itemsize == 0 || self.dimensions.contains(&0);
+        Some(if empty { 0 } else { extent })
+    }
+}
+
+/// A7: whether C and F order differ.
+pub(crate) fn order_matters(dimensions: &[u64]) -> bool {
+    !dimensions.contains(&0) && dimensions.iter().filter(|&&d| d > 1).count() > 1
+}

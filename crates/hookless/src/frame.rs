@@ -1,0 +1,34 @@
+//! Frames: a fixed head, a body, and a data region that the body implies.
+//!
+//! ```text
+//!  0      4  5  6     8               16              24              32
+//!  +------+--+--+-----+---------------+---------------+---------------+------+-- - --+-------------+
+//!  | HKLS |v |k |flags|    call id    |  body length  |  data length  | body | zeros | data region |
+//!  +------+--+--+-----+---------------+---------------+---------------+------+-- - --+-------------+
+//! ```
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::as_conversions
+    )
+)]
+
+mod assembler;
+mod decoder;
+mod head;
+mod kind;
+mod region;
+mod whole;
+
+pub use assembler::{Assembler, Want};
+pub use decoder::{Decoder, Frame};
+pub use head::{HEAD_LEN, Head, MAGIC, VERSION};
+pub use kind::FrameKind;
+pub(crate) use region::RegionCursor;
+pub use region::{ALIGNMENT, padding};
+pub use whole::{Split, check_region, slice, split};

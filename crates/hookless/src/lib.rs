@@ -1,0 +1,107 @@
+//! Typed MessagePack frames that decode to a closed set of values, without running any hook.
+//!
+//! A host runs code that it does not trust in a child process. What the child sends back is decoded here into [`Value`]s: nothing
+//! on the wire names code, so decoding imports, looks up and calls nothing.
+//!
+//! ```
+//! use hookless::{Limits, Value, decode, encode};
+//!
+//! let value = Value::List(vec![Value::from(1), Value::from("two"), Value::from(3.0)]);
+//! let frame = encode(&value, &Limits::default())?;
+//! assert_eq!(decode(&frame, &Limits::default())?, value);
+//! # Ok::<(), hookless::Error>(())
+//! ```
+//!
+//! # Where a rule lives
+//!
+//! The wire is stated in `proto/`, in numbered rules.
+//!
+//! | rules | written by | read by |
+//! |---|---|---|
+//! | F1–F9 the head | [`frame::Head::to_bytes`] | [`frame::Head::parse`] |
+//! | F10–F14 body and region | [`encode_parts`] | [`frame::split`], [`frame::Assembler`] |
+//! | V1–V18 values, K1–K6 keys | [`wire::Writer`] | [`wire::read`] |
+//! | A1–A12 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`array`] |
+//! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
+//! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
+//! | L1–L8 limits and charges | [`limits`] | the same |
+//!
+//! This crate does no I/O, looks at no clock and contains no unsafe code.
+#![forbid(unsafe_code)]
+#![deny(clippy::disallowed_methods)]
+
+pub mod array;
+mod error;
+pub mod frame;
+pub mod limits;
+pub mod session;
+mod value;
+pub mod wire;
+
+pub use array::{Array, ByteOrder, Dtype, Letter, Order, Scalar, ScalarKind};
+pub use error::{Class, Code, Error, Result};
+pub use limits::Limits;
+pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
+
+use frame::{FrameKind, HEAD_LEN, Head, padding};
+use wire::{Tree, Writer, wide};
+
+/// Encodes a value as one VALUE frame.
+///
+/// # Errors
+/// A limit, or keys that are not keyable or equal; with the path, and without an offset.
+pub fn encode(value: &Value, limits: &Limits) -> Result<Vec<u8>> {
+    let mut region = Vec::new();
+    let mut frame = encode_parts(value, FrameKind::Value, 0, limits, &mut region)?;
+    for part in region {
+        let gap = usize::try_from(padding(wide(frame.len()))).unwrap_or_default();
+        frame.try_reserve(part.len().saturating_add(gap)).map_err(|_| Error::new(Code::OutOfMemory))?;
+        frame.resize(frame.len().saturating_add(gap), 0);
+        frame.extend_from_slice(part);
+    }
+    Ok(frame)
+}
+
+/// Encodes a value as head and body of a frame, and adds to `region` the buffers that follow: each after as many zero bytes as
+/// [`frame::padding`] says. No large buffer is copied.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_parts<'v>(
+    value: &'v Value,
+    kind: FrameKind,
+    call_id: u64,
+    limits: &Limits,
+    region: &mut Vec<&'v [u8]>,
+) -> Result<Vec<u8>> {
+    let write = |region: &mut Vec<&'v [u8]>| {
+        let mut writer = Writer::new(vec![0; HEAD_LEN], limits, false)?;
+        wire::write_value(value, &mut writer, region)?;
+        writer.finish()
+    };
+    let (mut frame, data_len) = write(region).map_err(|error| error.within(|path| path.push('$')))?;
+    let body_len = wide(frame.len().saturating_sub(HEAD_LEN));
+    let head = Head { kind, call_id, body_len, data_len }.to_bytes();
+    frame.iter_mut().zip(head).for_each(|(to, from)| *to = from);
+    Ok(frame)
+}
+
+/// Decodes one VALUE frame, whole.
+///
+/// # Errors
+/// Every error of the wire, with the offset from the frame's first byte and the path in the value.
+pub fn decode(frame: &[u8], limits: &Limits) -> Result<Value> {
+    let split = frame::split(frame, limits)?;
+    if split.head.kind != FrameKind::Value {
+        return Err(Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", split.head.kind.name())));
+    }
+    let (mut value, plan) = wire::read(split.body, &split.head, limits, &mut Tree)?;
+    frame::check_region(&split, &plan)?;
+    let mut slots = plan.slots().iter();
+    Tree::fill(&mut value, &mut |place| {
+        if let Some(slot) = slots.next() {
+            place.extend_from_slice(frame::slice(split.region, slot));
+        }
+    });
+    Ok(value)
+}

@@ -1,0 +1,157 @@
+//! Limits and charges, as `proto/limits.md` states them.
+
+use crate::error::{Code, Error, Result};
+
+macro_rules! limits {
+    ($($name:ident $default:expr, $ceiling:expr, $code:ident, $doc:literal;)*) => {
+        /// Where a decoder, and an encoder, stops. Each field quotes its rule in `proto/limits.md`.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Limits {
+            $(#[doc = $doc] pub $name: u64,)*
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Limits { $($name: $default,)* }
+            }
+        }
+
+        impl Limits {
+            /// Name, default and hard ceiling of each limit.
+            pub const TABLE: &'static [(&'static str, u64, u64)] = &[$((stringify!($name), $default, $ceiling),)*];
+
+            /// The limits with one of them changed; none when the name is unknown or the value past the ceiling.
+            pub fn with(mut self, name: &str, value: u64) -> Option<Limits> {
+                match name {
+                    $(stringify!($name) if value <= $ceiling => self.$name = value,)*
+                    _ => return None,
+                }
+                Some(self)
+            }
+
+            /// Each limit by name, in the order of the table.
+            pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+        }
+    };
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+limits! {
+    depth 128, 512, DepthLimit, "L1: arrays, nodes and maps open at once.";
+    body 256 * MIB, 4 * GIB, BodyLimit, "L2: bytes of a body.";
+    region 8 * GIB, 1024 * GIB, RegionLimit, "L3: bytes of a data region.";
+    memory GIB, 64 * GIB, MemoryLimit, "L4: sum of the charges of [`charge`].";
+    nodes 32 * MIB, GIB, NodeLimit, "L5: values in one body.";
+    int_bytes 16 * KIB, MIB, IntLimit, "L6: magnitude of an int, in bytes.";
+    chain 64, 128, ChainLimit, "L7: exceptions linked by cause and context, on the longest path.";
+    group_depth 16, 64, GroupLimit, "L7: exception groups inside exception groups.";
+    exceptions 256, 4096, ExceptionLimit, "L7: exceptions in one report.";
+    frames 256, 4096, FrameLimit, "L7: traceback frames of one exception.";
+    text 64 * KIB, MIB, TextLimit, "L7: bytes of one text of a descriptor.";
+    descriptor MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
+}
+
+/// L8: entries of one data region.
+pub const REGION_ENTRIES: u64 = 65_536;
+
+/// Bytes, bytearrays and arrays of this size and more travel in the data region (frame.md).
+pub const REGION_THRESHOLD: u64 = 16_384;
+
+/// What is left of `Limits::memory` and `Limits::nodes` while one body is read or written.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    memory: u64,
+    nodes: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Budget { memory: limits.memory, nodes: limits.nodes }
+    }
+
+    /// L4: takes a charge before the value is built.
+    #[inline]
+    pub(crate) fn charge(&mut self, bytes: u64) -> Result<()> {
+        match self.memory.checked_sub(bytes) {
+            Some(left) => self.memory = left,
+            None => return Err(over(Code::MemoryLimit, bytes, self.memory)),
+        }
+        Ok(())
+    }
+
+    /// L5: takes the values that a head announces.
+    #[inline]
+    pub(crate) fn announce(&mut self, values: u64) -> Result<()> {
+        match self.nodes.checked_sub(values) {
+            Some(left) => self.nodes = left,
+            None => return Err(over(Code::NodeLimit, values, self.nodes)),
+        }
+        Ok(())
+    }
+}
+
+/// An error that says how much was asked for and how much the limit leaves.
+#[cold]
+pub(crate) fn over(code: Code, asked: u64, left: u64) -> Error {
+    Error::new(code).note(format!("{asked} asked for, {left} allowed"))
+}
+
+/// The fixed charge of each kind, in bytes of host memory (`proto/limits.md`, Charges).
+pub mod charge {
+    /// None and bool.
+    pub const ATOM: u64 = 32;
+    /// An int of at most 64 bits.
+    pub const INT: u64 = 40;
+    /// A float.
+    pub const FLOAT: u64 = 40;
+    /// A complex number.
+    pub const COMPLEX: u64 = 48;
+    /// A list or tuple, without its items.
+    pub const SEQUENCE: u64 = 72;
+    /// A dict without its pairs.
+    pub const DICT: u64 = 72;
+    /// A set or frozenset without its members.
+    pub const SET: u64 = 224;
+    /// A pair of a dict, or a member of a set: the table around key and value.
+    pub const TABLE_ENTRY: u64 = 160;
+    /// An entry of an exception report.
+    pub const EXCEPTION: u64 = 768;
+    /// A traceback frame.
+    pub const FRAME: u64 = 192;
+
+    /// An int beyond 64 bits.
+    pub const fn big_int(payload: u64) -> u64 {
+        payload.saturating_mul(2).saturating_add(64)
+    }
+
+    /// Text of `bytes` bytes of UTF-8.
+    pub const fn text(bytes: u64, ascii: bool) -> u64 {
+        if ascii { bytes.saturating_add(72) } else { bytes.saturating_mul(4).saturating_add(112) }
+    }
+
+    /// bytes and bytearray; `inline` is 0 in the region.
+    pub const fn bytes(inline: u64) -> u64 {
+        inline.saturating_add(80)
+    }
+
+    /// An array; `inline` is 0 in the region.
+    pub const fn array(dimensions: u64, inline: u64) -> u64 {
+        dimensions.saturating_mul(16).saturating_add(inline).saturating_add(320)
+    }
+
+    /// A NumPy scalar; the characters of str\_ take four bytes each.
+    pub const fn scalar(payload: u64, text: bool) -> u64 {
+        let bytes = if text { payload.saturating_mul(4) } else { payload };
+        bytes.saturating_add(96)
+    }
+
+    /// A dict or set head that announces `entries`.
+    pub const fn table(head: u64, entries: u64) -> u64 {
+        entries.saturating_mul(TABLE_ENTRY).saturating_add(head)
+    }
+}

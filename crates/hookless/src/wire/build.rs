@@ -1,0 +1,181 @@
+//! What the reader drives: one method per kind of value.
+
+use crate::array::{ArrayHead, ScalarKind};
+use crate::error::Result;
+use crate::value::TextRef;
+
+/// Text that the reader has checked.
+#[derive(Debug, Clone, Copy)]
+pub enum Characters<'b> {
+    /// Bytes below 0x80 only.
+    Ascii(&'b [u8]),
+    /// UTF-8 with other characters.
+    Utf8(&'b str),
+    /// Generalised UTF-8 with lone surrogates (V7).
+    Surrogates(&'b [u8]),
+}
+
+/// bytes or bytearray.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BytesKind {
+    /// Immutable.
+    Bytes,
+    /// Mutable.
+    ByteArray,
+}
+
+/// list or tuple.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SequenceKind {
+    /// A list.
+    List,
+    /// A tuple.
+    Tuple,
+}
+
+/// set or frozenset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetKind {
+    /// A set.
+    Set,
+    /// A frozenset.
+    FrozenSet,
+}
+
+/// Where the bytes of a buffer are.
+#[derive(Debug, Clone, Copy)]
+pub enum Data<'b> {
+    /// In the body.
+    Inline(&'b [u8]),
+    /// In the data region, which may not have arrived: the builder reserves `len` bytes, to be filled later, and the reader
+    /// adds a [`Slot`](crate::wire::Slot) to its plan.
+    Region {
+        /// From the first byte of the region.
+        offset: u64,
+        /// In bytes.
+        len: u64,
+    },
+}
+
+/// The elements of an exception entry that are not values: `proto/exceptions.md`, 0 to 11.
+#[derive(Debug, Clone)]
+pub struct EntryHead<'b> {
+    /// Module of the class.
+    pub module: TextRef<'b>,
+    /// Qualified name of the class.
+    pub qualname: TextRef<'b>,
+    /// The classes after the first in the MRO.
+    pub bases: Vec<TextRef<'b>>,
+    /// `str(e)`.
+    pub message: TextRef<'b>,
+    /// Notes.
+    pub notes: Vec<TextRef<'b>>,
+    /// Denials.
+    pub denials: Vec<TextRef<'b>>,
+    /// What was left out.
+    pub cut: Vec<TextRef<'b>>,
+    /// Traceback frames.
+    pub frames: Vec<FrameParts<'b>>,
+    /// Whether the context is hidden.
+    pub suppress_context: bool,
+    /// Index of the cause.
+    pub cause: Option<u32>,
+    /// Index of the context.
+    pub context: Option<u32>,
+    /// Indices of the members of a group.
+    pub members: Vec<u32>,
+}
+
+/// An exception entry, whole.
+#[derive(Debug)]
+pub struct EntryParts<'b, V> {
+    /// Elements 0 to 11.
+    pub head: EntryHead<'b>,
+    /// Element 12.
+    pub args: Vec<V>,
+    /// Element 13.
+    pub fields: Vec<(TextRef<'b>, V)>,
+}
+
+/// A traceback frame (X8).
+#[derive(Debug, Clone, Copy)]
+pub struct FrameParts<'b> {
+    /// File name.
+    pub file: TextRef<'b>,
+    /// Line, end line, column, end column.
+    pub position: [Option<u32>; 4],
+    /// Function name.
+    pub function: TextRef<'b>,
+    /// Source line.
+    pub source: Option<TextRef<'b>>,
+}
+
+/// Makes the host's values as the reader meets them.
+///
+/// The reader has checked what it hands over, and charged it. An error without an offset gets that of the value.
+pub trait Build {
+    /// A finished value.
+    type Value;
+    /// A list or tuple being filled.
+    type Sequence;
+    /// A dict being filled.
+    type Map;
+    /// A set or frozenset being filled.
+    type Set;
+
+    /// Whether the builder's own tables tell equal keys apart exactly as K4–K6 do, for every keyable kind but NaNs and NumPy
+    /// scalars. If not, the reader keeps the key forms itself.
+    const OWN_KEYS: bool;
+
+    /// None.
+    fn none(&mut self) -> Result<Self::Value>;
+    /// A bool.
+    fn bool(&mut self, value: bool) -> Result<Self::Value>;
+    /// An int from 0 to 2^64-1.
+    fn unsigned(&mut self, value: u64) -> Result<Self::Value>;
+    /// An int from -2^63 to -1.
+    fn negative(&mut self, value: i64) -> Result<Self::Value>;
+    /// Any other int: sign and big-endian magnitude.
+    fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Self::Value>;
+    /// A float.
+    fn float(&mut self, value: f64) -> Result<Self::Value>;
+    /// A complex number.
+    fn complex(&mut self, re: f64, im: f64) -> Result<Self::Value>;
+    /// Text; `key` says that it is a dict key or inside one, and so likely to come again.
+    fn text(&mut self, text: Characters<'_>, key: bool) -> Result<Self::Value>;
+    /// bytes or bytearray.
+    fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value>;
+    /// A NumPy array; inline data are exactly its bytes, and its elements are checked.
+    fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value>;
+    /// A NumPy scalar of its wire payload.
+    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value>;
+
+    /// Begins a list or tuple of exactly `len` items; as many bytes, at least, have arrived.
+    fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence>;
+    /// Adds the next item.
+    fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()>;
+    /// Ends it, all items added.
+    fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value>;
+
+    /// Begins a dict of exactly `len` pairs.
+    fn map(&mut self, len: usize) -> Result<Self::Map>;
+    /// Adds a pair; false when an equal key is there already.
+    fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool>;
+    /// Ends it.
+    fn finish_map(&mut self, map: Self::Map) -> Result<Self::Value>;
+
+    /// Begins a set or frozenset of exactly `len` members.
+    fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set>;
+    /// Adds a member; false when an equal one is there already.
+    fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool>;
+    /// Ends it.
+    fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value>;
+
+    /// An exception, its links checked.
+    fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value>;
+
+    /// Called every 65 536 values: a host that can be interrupted looks for it here.
+    fn pulse(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

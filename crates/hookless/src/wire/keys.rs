@@ -1,0 +1,274 @@
+//! Key forms (K3–K6): two keys are equal when these bytes are.
+//!
+//! A form is computed from the encoding of a key, so the reader and the writer share it, whatever the host's objects are.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::array::ScalarKind;
+use crate::error::{Code, Error, Result};
+use crate::value::fits_native;
+use crate::wire::cursor::{Cursor, Head, skip};
+use crate::wire::marker::{Node, leaf};
+use crate::wire::{raw, size, wide};
+
+/// The forms of the keys of one dict, or of the members of one set.
+#[derive(Debug, Default)]
+pub(crate) struct Forms<'b>(HashSet<Cow<'b, [u8]>>);
+
+impl<'b> Forms<'b> {
+    /// The forms of the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
+    pub(crate) fn of_prior(items: &'b [u8], count: u64, is_map: bool) -> Result<Forms<'b>> {
+        let mut cursor = Cursor::new(items, 0);
+        let mut forms = Forms::default();
+        for _ in 0..count {
+            forms.add(skip(&mut cursor)?)?;
+            if is_map {
+                skip(&mut cursor)?;
+            }
+        }
+        Ok(forms)
+    }
+
+    /// Adds the form of a key; false when it is there already.
+    pub(crate) fn add(&mut self, key: &'b [u8]) -> Result<bool> {
+        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        Ok(self.0.insert(form(key)?))
+    }
+
+    /// The same forms, each with bytes of its own.
+    pub(crate) fn into_owned(self) -> Forms<'static> {
+        Forms(self.0.into_iter().map(|form| Cow::Owned(form.into_owned())).collect())
+    }
+
+    /// The same for a key whose bytes will not stay where they are.
+    pub(crate) fn add_owned(&mut self, key: &[u8]) -> Result<bool> {
+        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        Ok(self.0.insert(Cow::Owned(form(key)?.into_owned())))
+    }
+}
+
+/// Whether a float is a NaN, the one float that a host's own table may not find again.
+pub(crate) fn is_nan(bits: u64) -> bool {
+    f64::from_bits(bits).is_nan()
+}
+
+/// Whether a key is a tuple or frozenset, whose bytes are charged once more when it is complete (limits.md).
+pub(crate) fn is_compound(key: &[u8]) -> bool {
+    matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
+}
+
+/// The form of one checked, keyable value.
+fn form(key: &[u8]) -> Result<Cow<'_, [u8]>> {
+    let mut cursor = Cursor::new(key, 0);
+    Ok(match cursor.head()? {
+        Head::Nil | Head::Unsigned(_) | Head::Negative(_) | Head::Str(_) | Head::Bin(_) => Cow::Borrowed(key),
+        Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value))),
+        Head::Float(bits) => number(|out| real(out, f64::from_bits(bits))),
+        Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?),
+        Head::Array(_) => Cow::Owned(compound(key)?),
+        Head::Map(_) => return Err(Error::new(Code::NotKeyable)),
+    })
+}
+
+fn number(write: impl FnOnce(&mut Vec<u8>)) -> Cow<'static, [u8]> {
+    let mut out = Vec::with_capacity(9);
+    write(&mut out);
+    Cow::Owned(out)
+}
+
+fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8]) -> Cow<'b, [u8]> {
+    if ext == leaf::COMPLEX {
+        return number(|out| complex(out, double(payload), double(payload.get(8..).unwrap_or_default())));
+    }
+    match ScalarKind::from_ext(ext) {
+        Some(kind) => number(|out| scalar(out, kind, payload)),
+        None => Cow::Borrowed(key),
+    }
+}
+
+/// K4: the exact value. A float that is an int takes the form of that int.
+fn real(out: &mut Vec<u8>, value: f64) {
+    if value.is_nan() || value.is_infinite() || value.fract() != 0.0 {
+        return raw::float(out, value);
+    }
+    // An integral float is mantissa × 2^shift.
+    let bits = value.to_bits();
+    let exponent = (bits >> 52) & 0x7ff;
+    let mantissa = (bits & ((1 << 52) - 1)) | if exponent == 0 { 0 } else { 1 << 52 };
+    let negative = bits >> 63 == 1;
+    match exponent.checked_sub(1075) {
+        Some(shift @ 12..) => {
+            // Past 64 bits: the mantissa's bytes, then zeros.
+            let (bytes, bits) = (shift / 8, shift % 8);
+            let mut magnitude = u128::from(mantissa).wrapping_shl(u32::try_from(bits).unwrap_or_default()).to_be_bytes().to_vec();
+            magnitude.resize(magnitude.len().saturating_add(usize::try_from(bytes).unwrap_or_default()), 0);
+            integer(out, negative, &magnitude);
+        }
+        Some(shift) => integer(out, negative, &(mantissa << shift).to_be_bytes()),
+        // Integral, so the bits below one are all zero.
+        None => {
+            let shift = 1075u64.saturating_sub(exponent);
+            integer(out, negative, &mantissa.checked_shr(u32::try_from(shift).unwrap_or(64)).unwrap_or_default().to_be_bytes());
+        }
+    }
+}
+
+/// An int in its one encoding.
+fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) {
+    let zeros = magnitude.iter().take_while(|&&byte| byte == 0).count();
+    let magnitude = magnitude.get(zeros..).unwrap_or_default();
+    if !fits_native(negative, magnitude) {
+        return raw::big_int(out, negative, magnitude);
+    }
+    let small = crate::value::to_u64(magnitude).unwrap_or_default();
+    if negative && small != 0 { raw::negative(out, 0i64.wrapping_sub_unsigned(small)) } else { raw::unsigned(out, small) }
+}
+
+/// K4 and K5 for complex numbers.
+fn complex(out: &mut Vec<u8>, re: f64, im: f64) {
+    if im == 0.0 {
+        return real(out, re);
+    }
+    let unsigned_zero = |part: f64| if part == 0.0 { 0.0 } else { part };
+    raw::complex(out, unsigned_zero(re), unsigned_zero(im));
+}
+
+fn scalar(out: &mut Vec<u8>, kind: ScalarKind, payload: &[u8]) {
+    use ScalarKind::*;
+    match kind {
+        Bool | UInt8 | UInt16 | UInt32 | UInt64 => integer(out, false, payload),
+        Int8 | Int16 | Int32 | Int64 => {
+            let negative = payload.first().is_some_and(|&byte| byte >= 0x80);
+            let fill = if negative { 0xff } else { 0 };
+            let mut wide = [fill; 8];
+            let start = wide.len().saturating_sub(payload.len());
+            wide.get_mut(start..).into_iter().for_each(|low| low.copy_from_slice(payload));
+            integer(out, negative, &i64::from_be_bytes(wide).unsigned_abs().to_be_bytes());
+        }
+        Float16 => real(out, half(payload)),
+        Float32 => real(out, single(payload)),
+        Float64 => real(out, double(payload)),
+        Complex64 => complex(out, single(payload), single(payload.get(4..).unwrap_or_default())),
+        Complex128 => complex(out, double(payload), double(payload.get(8..).unwrap_or_default())),
+        Bytes => raw::bin(out, payload),
+        Str => match std::str::from_utf8(payload) {
+            Ok(text) => raw::str(out, text),
+            Err(_) => raw::ext(out, leaf::SURROGATES, payload),
+        },
+        // Not keyable, so never asked for.
+        Datetime64 | Timedelta64 | Void => raw::ext(out, kind.ext(), payload),
+    }
+}
+
+fn double(payload: &[u8]) -> f64 {
+    payload.first_chunk().map_or(0.0, |bytes| f64::from_be_bytes(*bytes))
+}
+
+/// A float 32 as float 64, the payload of a NaN shifted rather than quieted (K5).
+fn single(payload: &[u8]) -> f64 {
+    let bits = payload.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+    widen(u64::from(bits >> 31), u64::from((bits >> 23) & 0xff), u64::from(bits & 0x7f_ffff), 8, 23)
+}
+
+/// A float 16 as float 64, likewise.
+fn half(payload: &[u8]) -> f64 {
+    let bits = payload.first_chunk().map_or(0, |bytes| u16::from_be_bytes(*bytes));
+    widen(u64::from(bits >> 15), u64::from((bits >> 10) & 0x1f), u64::from(bits & 0x3ff), 5, 10)
+}
+
+/// Rebuilds a narrower IEEE 754 number as float 64 from sign, exponent and fraction.
+fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_bits: u32) -> f64 {
+    let shift = 52u32.saturating_sub(fraction_bits);
+    let top = (1u64 << exponent_bits).wrapping_sub(1);
+    let bias = top >> 1;
+    let wide_exponent = match exponent {
+        e if e == top => 0x7ff,
+        0 => {
+            // Zero or subnormal: an exact product.
+            let scale = 1023u64.wrapping_sub(bias).wrapping_add(1).wrapping_sub(u64::from(fraction_bits));
+            let unit = f64::from_bits(scale << 52);
+            let digits = u32::try_from(fraction).map_or(0.0, f64::from);
+            return if sign == 1 { -(digits * unit) } else { digits * unit };
+        }
+        e => e.wrapping_add(1023).wrapping_sub(bias),
+    };
+    f64::from_bits((sign << 63) | (wide_exponent << 52) | (fraction << shift))
+}
+
+/// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members.
+fn compound(key: &[u8]) -> Result<Vec<u8>> {
+    let mut cursor = Cursor::new(key, 0);
+    let Head::Array(count) = cursor.head()? else { return Err(Error::new(Code::NotKeyable)) };
+    let marker: [u8; 3] = cursor.array()?;
+    let mut items = Vec::with_capacity(size(count));
+    for _ in 1..count {
+        items.push(form(skip(&mut cursor)?)?);
+    }
+    if marker == Node::FrozenSet.marker() {
+        items.sort_unstable();
+    }
+    let mut out = Vec::with_capacity(key.len());
+    raw::array(&mut out, count);
+    out.extend_from_slice(&marker);
+    for item in items {
+        // Forms are encodings, none a prefix of another, so they can be joined as they are.
+        out.extend_from_slice(&item);
+    }
+    debug_assert!(wide(out.len()) > 3);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form_of(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut key = Vec::new();
+        write(&mut key);
+        form(&key).unwrap().into_owned()
+    }
+
+    #[test]
+    fn k4_integral_floats_take_the_form_of_the_int() {
+        for shift in 0..1024u32 {
+            let mut magnitude = vec![1u8 << (shift % 8)];
+            magnitude.resize(1 + shift as usize / 8, 0);
+            for negative in [false, true] {
+                let sign = if negative { -1.0 } else { 1.0 };
+                let float = form_of(|out| raw::float(out, sign * 2f64.powi(shift as i32)));
+                let mut int = Vec::new();
+                integer(&mut int, negative, &magnitude);
+                assert_eq!(float, int, "2^{shift}");
+            }
+        }
+        let odd = form_of(|out| raw::float(out, 9_007_199_254_740_991.0));
+        assert_eq!(odd, form_of(|out| raw::unsigned(out, (1 << 53) - 1)));
+        assert_eq!(form_of(|out| raw::float(out, -0.0)), [0]);
+        assert_eq!(form_of(|out| raw::float(out, 3.0)), [3]);
+    }
+
+    #[test]
+    fn k5_narrow_floats_widen_exactly() {
+        for bits in 0..=u16::MAX {
+            let value = half(&bits.to_be_bytes());
+            let (exponent, fraction) = ((bits >> 10) & 0x1f, f64::from(bits & 0x3ff));
+            let expected = match exponent {
+                0x1f if fraction == 0.0 => f64::INFINITY,
+                0x1f => f64::NAN,
+                0 => fraction * 2f64.powi(-24),
+                e => (1024.0 + fraction) * 2f64.powi(i32::from(e) - 25),
+            };
+            if expected.is_nan() {
+                assert_eq!(value.to_bits() << 12, u64::from(bits & 0x3ff) << 54, "{bits:#06x}");
+            } else {
+                assert_eq!(value.abs().to_bits(), expected.to_bits(), "{bits:#06x}");
+            }
+            assert_eq!(value.is_sign_negative(), bits >> 15 == 1, "{bits:#06x}");
+        }
+        for bits in [1u32, 0x7f_ffff, 0x80_0000, 0x7f7f_ffff, 0x7f80_0000, 0x3f80_0000, 0x8000_0001] {
+            assert_eq!(single(&bits.to_be_bytes()).to_bits(), f64::from(f32::from_bits(bits)).to_bits());
+        }
+        assert_eq!(single(&0x7f80_0001u32.to_be_bytes()).to_bits(), 0x7ff0_0000_2000_0000);
+    }
+}

@@ -1,0 +1,155 @@
+//! The containers that the reader has open, and the path that they spell.
+
+use std::collections::HashSet;
+
+use crate::value::TextRef;
+use crate::wire::cursor::{Cursor, Head};
+use crate::wire::links::Links;
+use crate::wire::{Build, EntryHead, EntryParts, keys, size, wide};
+
+/// One open container.
+pub(crate) struct Open<'b, B: Build> {
+    /// Elements not yet delivered, the one being read included.
+    pub(crate) left: u64,
+    /// Elements owed to the containers below (V18).
+    pub(crate) below: u64,
+    /// Whether the container itself is in key position (K1).
+    pub(crate) in_key: bool,
+    /// The body from its first element on.
+    pub(crate) items: &'b [u8],
+    pub(crate) what: What<'b, B>,
+}
+
+pub(crate) enum What<'b, B: Build> {
+    Sequence { list: B::Sequence, len: u64 },
+    Map { map: B::Map, key: Option<B::Value>, table: Table<'b> },
+    Set { set: B::Set, table: Table<'b>, previous: &'b [u8] },
+    Report(Box<ReportState<'b, B::Value>>),
+}
+
+/// The keys of a dict or the members of a set, as far as they have been read.
+#[derive(Default)]
+pub(crate) struct Table<'b> {
+    /// The body from the key, or member, being read.
+    pub(crate) at: &'b [u8],
+    /// Its encoding, once it is complete.
+    pub(crate) key: &'b [u8],
+    /// Keys admitted.
+    pub(crate) done: u64,
+    /// Whether a NaN or a NumPy scalar is among them, so that forms must be compared.
+    pub(crate) odd: bool,
+    pub(crate) forms: Option<Box<keys::Forms<'b>>>,
+}
+
+/// An exception node being read: its entries are read inline but for their values.
+pub(crate) struct ReportState<'b, V> {
+    pub(crate) start: &'b [u8],
+    pub(crate) entries: Vec<EntryParts<'b, V>>,
+    pub(crate) links: Vec<Links>,
+    /// The entry whose values are being read.
+    pub(crate) head: Option<EntryHead<'b>>,
+    pub(crate) args: Vec<V>,
+    pub(crate) fields: Vec<(TextRef<'b>, V)>,
+    pub(crate) field: Option<TextRef<'b>>,
+    /// The names of the entry's fields, to refuse a second one.
+    pub(crate) names: HashSet<&'b [u8]>,
+    pub(crate) stage: Stage,
+    /// Entries not yet begun.
+    pub(crate) entries_left: u64,
+}
+
+/// How many values of the entry's args, then of its fields, are still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Args(u64),
+    Fields(u64),
+}
+
+impl<'b> Table<'b> {
+    pub(crate) fn starting(at: &'b [u8]) -> Self {
+        Table { at, ..Table::default() }
+    }
+
+    /// The key's encoding, given what is left of the body after it.
+    pub(crate) fn close_key(&mut self, rest: &'b [u8]) -> &'b [u8] {
+        self.key = self.at.get(..self.at.len().saturating_sub(rest.len())).unwrap_or_default();
+        self.key
+    }
+}
+
+impl<B: Build> Open<'_, B> {
+    /// The step from this container to the element being read, such as `[3]` or `.rows`.
+    pub(crate) fn step(&self, path: &mut String) {
+        match &self.what {
+            What::Sequence { len, .. } => push_index(path, len.saturating_sub(self.left)),
+            What::Map { key: Some(_), table, .. } => push_key(path, table.key),
+            What::Map { key: None, table, .. } => path.push_str(&format!(".keys[{}]", table.done)),
+            What::Set { table, .. } => path.push_str(&format!("{{{}}}", table.done)),
+            What::Report(state) => state.step(path),
+        }
+    }
+}
+
+impl<V> ReportState<'_, V> {
+    /// Takes the value that was being waited for.
+    pub(crate) fn accept(&mut self, value: V) {
+        match (&mut self.stage, self.field.take()) {
+            (Stage::Fields(left), Some(name)) => {
+                self.fields.push((name, value));
+                *left = left.saturating_sub(1);
+            }
+            (Stage::Args(left) | Stage::Fields(left), _) => {
+                self.args.push(value);
+                *left = left.saturating_sub(1);
+            }
+        }
+    }
+
+    fn step(&self, path: &mut String) {
+        path.push_str(&format!("!{}", self.entries.len()));
+        match (self.stage, &self.field) {
+            _ if self.head.is_none() => {}
+            (Stage::Args(_), _) => path.push_str(&format!(".args[{}]", self.args.len())),
+            (Stage::Fields(_), Some(name)) => push_name(path, &String::from_utf8_lossy(name.as_bytes())),
+            (Stage::Fields(_), None) => path.push_str(".fields"),
+        }
+    }
+}
+
+/// `[3]`
+pub(crate) fn push_index(path: &mut String, index: u64) {
+    path.push_str(&format!("[{index}]"));
+}
+
+/// `.name` for an identifier, `["other text"]` shortened and escaped for the rest.
+pub fn push_name(path: &mut String, name: &str) {
+    let mut chars = name.chars();
+    let identifier = name.len() <= 64
+        && chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if identifier {
+        path.push('.');
+        path.push_str(name);
+        return;
+    }
+    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
+    let more = if name.chars().nth(40).is_some() { "…" } else { "" };
+    path.push_str(&format!("[\"{shown}{more}\"]"));
+}
+
+/// The step into a dict by the encoding of its key.
+pub(crate) fn push_key(path: &mut String, key: &[u8]) {
+    let mut cursor = Cursor::new(key, 0);
+    match cursor.head() {
+        Ok(Head::Str(len)) => {
+            let name = cursor.rest.get(..size(len).min(256)).unwrap_or_default();
+            push_name(path, &String::from_utf8_lossy(name));
+        }
+        Ok(Head::Unsigned(number)) => push_index(path, number),
+        Ok(Head::Negative(number)) => path.push_str(&format!("[{number}]")),
+        Ok(Head::Nil) => path.push_str("[None]"),
+        Ok(Head::Bool(value)) => path.push_str(if value { "[True]" } else { "[False]" }),
+        Ok(Head::Float(bits)) => path.push_str(&format!("[{:?}]", f64::from_bits(bits))),
+        _ => path.push_str(&format!("[<key of {} bytes>]", wide(key.len()))),
+    }
+}

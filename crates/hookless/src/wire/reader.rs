@@ -1,0 +1,637 @@
+//! The one reader: walks a body once, without recursion, and checks everything.
+
+use crate::array::{ArrayHead, Dtype, ElementCheck, MAX_DIMENSIONS, Order, ScalarKind, Shape, order_matters};
+use crate::error::{Code, Error, Result};
+use crate::frame::{HEAD_LEN, Head as FrameHead, FrameKind, RegionCursor};
+use crate::limits::{Budget, Limits, REGION_THRESHOLD, charge, over};
+use crate::value::{fits_native, generalised};
+use crate::wire::cursor::{Cursor, Head};
+use crate::wire::marker::{Node, leaf};
+use crate::wire::open::{Open, Table, What};
+use crate::wire::{Build, BytesKind, Characters, Data, SequenceKind, SetKind, keys, size, wide};
+
+/// What the data region must hold, in order: known once the body has been read.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    slots: Vec<Slot>,
+}
+
+/// One entry of the data region.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot {
+    /// From the first byte of the region; a multiple of 64.
+    pub offset: u64,
+    /// In bytes.
+    pub len: u64,
+    check: ElementCheck,
+}
+
+impl Slot {
+    /// Where the entry's bytes hold the first element that NumPy could not hold (A10).
+    pub fn find_bad(&self, bytes: &[u8]) -> Option<u64> {
+        self.check.find_bad(bytes)
+    }
+}
+
+impl Plan {
+    /// The entries, in order.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+}
+
+/// Reads the body of a frame whose head has been checked, and drives `build`.
+///
+/// Gives the value, and the plan of the data region when there is one: the value may not reach a user before each slot of the plan
+/// has been filled and checked.
+///
+/// # Errors
+/// Every rule of `proto/values.md`, `arrays.md`, `exceptions.md` and `limits.md`, with the offset from the frame's first byte.
+pub fn read<B: Build>(
+    body: &[u8],
+    head: &FrameHead,
+    limits: &Limits,
+    build: &mut B,
+) -> Result<(B::Value, Plan)> {
+    let cursor = Cursor::new(body, wide(HEAD_LEN));
+    let mut reader = Reader {
+        at: cursor.rest,
+        cursor,
+        build,
+        limits,
+        budget: Budget::new(limits),
+        region: RegionCursor::over(head.data_len),
+        plan: Plan::default(),
+        stack: Vec::new(),
+        in_key: false,
+        ticks: 0,
+    };
+    match reader.run(head.kind) {
+        Ok(value) => Ok((value, reader.plan)),
+        Err(error) => Err(reader.locate(error)),
+    }
+}
+
+pub(crate) struct Reader<'r, 'b, B: Build> {
+    pub(crate) cursor: Cursor<'b>,
+    /// The body from the value being read, for the offset of an error that has none.
+    pub(crate) at: &'b [u8],
+    pub(crate) build: &'r mut B,
+    pub(crate) limits: &'r Limits,
+    pub(crate) budget: Budget,
+    region: RegionCursor,
+    plan: Plan,
+    pub(crate) stack: Vec<Open<'b, B>>,
+    /// Whether the next value is in key position (K1).
+    pub(crate) in_key: bool,
+    ticks: u16,
+}
+
+impl<'b, B: Build> Reader<'_, 'b, B> {
+    fn run(&mut self, kind: FrameKind) -> Result<B::Value> {
+        self.budget.announce(1)?;
+        if kind == FrameKind::Error {
+            self.expect_exception()?;
+        }
+        loop {
+            if let Some(value) = self.next()?
+                && let Some(root) = self.deliver(value)?
+            {
+                return self.finish(root);
+            }
+        }
+    }
+
+    /// V1, F12.
+    fn finish(&mut self, root: B::Value) -> Result<B::Value> {
+        self.at = self.cursor.rest;
+        if !self.cursor.rest.is_empty() {
+            return Err(Error::new(Code::TrailingBytes).note(format!("{} bytes", self.cursor.rest.len())));
+        }
+        self.region.finish()?;
+        Ok(root)
+    }
+
+    /// X: an ERROR frame holds an exception and nothing else.
+    fn expect_exception(&self) -> Result<()> {
+        let mut ahead = self.cursor;
+        match ahead.head() {
+            Ok(Head::Array(_)) if ahead.rest.starts_with(&Node::Exception.marker()) => Ok(()),
+            Ok(_) => Err(Error::new(Code::BadType).note("an ERROR frame holds an exception")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds to an error what only the reader knows: where it was.
+    #[cold]
+    fn locate(&self, error: Error) -> Error {
+        error.or_at(self.cursor.offset_of(self.at)).or_path(|| {
+            let mut path = String::from("$");
+            self.stack.iter().for_each(|open| open.step(&mut path));
+            path
+        })
+    }
+
+    /// Reads one value: a finished one, or none when a container was opened.
+    #[inline]
+    fn next(&mut self) -> Result<Option<B::Value>> {
+        self.at = self.cursor.rest;
+        let value = match self.cursor.head()? {
+            Head::Unsigned(value) => {
+                self.budget.charge(charge::INT)?;
+                self.build.unsigned(value)?
+            }
+            Head::Str(len) => self.text(len)?,
+            Head::Nil => {
+                self.budget.charge(charge::ATOM)?;
+                self.build.none()?
+            }
+            Head::Bool(value) => {
+                self.budget.charge(charge::ATOM)?;
+                self.build.bool(value)?
+            }
+            Head::Float(bits) => {
+                self.budget.charge(charge::FLOAT)?;
+                if self.in_key && keys::is_nan(bits) {
+                    self.mark_odd();
+                }
+                self.build.float(f64::from_bits(bits))?
+            }
+            Head::Negative(value) => {
+                self.budget.charge(charge::INT)?;
+                self.build.negative(value)?
+            }
+            Head::Array(count) => return self.open_array(count),
+            Head::Map(pairs) => return self.open_map(u64::from(pairs)),
+            Head::Bin(len) => self.bin(len)?,
+            Head::Ext(ext, len) => self.leaf(ext, len)?,
+        };
+        Ok(Some(value))
+    }
+
+    /// Hands a finished value to the container that waits for it; the root, when none does.
+    #[inline]
+    fn deliver(&mut self, mut value: B::Value) -> Result<Option<B::Value>> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks == 0 {
+            self.build.pulse()?;
+        }
+        loop {
+            let Some(top) = self.stack.last_mut() else { return Ok(Some(value)) };
+            match &mut top.what {
+                What::Sequence { list, .. } => {
+                    self.build.push(list, value)?;
+                    self.in_key = top.in_key;
+                }
+                What::Map { map, key, table } => match key.take() {
+                    None => {
+                        let bytes = table.close_key(self.cursor.rest);
+                        if keys::is_compound(bytes) {
+                            self.at = table.at;
+                            self.budget.charge(wide(bytes.len()))?;
+                        }
+                        *key = Some(value);
+                        self.in_key = false;
+                    }
+                    Some(found) => {
+                        self.at = table.at;
+                        let new = Self::is_new(table, top.items, true)?;
+                        if !new || !self.build.insert(map, found, value)? {
+                            return Err(Error::new(duplicate(table.odd, new)));
+                        }
+                        table.done = table.done.saturating_add(1);
+                        table.at = self.cursor.rest;
+                        self.in_key = true;
+                    }
+                },
+                What::Set { set, table, previous } => {
+                    let bytes = table.close_key(self.cursor.rest);
+                    self.at = table.at;
+                    if *previous >= bytes {
+                        let equal = *previous == bytes;
+                        return Err(Error::new(if equal { Code::DuplicateKey } else { Code::UnorderedSet }));
+                    }
+                    if keys::is_compound(bytes) {
+                        self.budget.charge(wide(bytes.len()))?;
+                    }
+                    let new = Self::is_new(table, top.items, false)?;
+                    if !new || !self.build.add(set, value)? {
+                        return Err(Error::new(duplicate(table.odd, new)));
+                    }
+                    table.done = table.done.saturating_add(1);
+                    table.at = self.cursor.rest;
+                    *previous = bytes;
+                    self.in_key = true;
+                }
+                What::Report(state) => {
+                    state.accept(value);
+                    self.in_key = false;
+                }
+            }
+            top.left = top.left.saturating_sub(1);
+            if matches!(top.what, What::Report(_)) {
+                match self.continue_report()? {
+                    Some(done) => value = done,
+                    None => return Ok(None),
+                }
+                continue;
+            }
+            if top.left != 0 {
+                return Ok(None);
+            }
+            let Some(done) = self.stack.pop() else { return Ok(None) };
+            value = match done.what {
+                What::Sequence { list, .. } => self.build.finish_sequence(list)?,
+                What::Map { map, .. } => self.build.finish_map(map)?,
+                What::Set { set, .. } => self.build.finish_set(set)?,
+                // Taken off the stack by `continue_report` alone.
+                What::Report(_) => return Ok(None),
+            };
+        }
+    }
+
+    /// K3, where the builder's own tables do not answer it.
+    #[inline]
+    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool) -> Result<bool> {
+        if B::OWN_KEYS && !table.odd {
+            return Ok(true);
+        }
+        let forms = match &mut table.forms {
+            Some(forms) => forms,
+            none => none.insert(Box::new(keys::Forms::of_prior(items, table.done, is_map)?)),
+        };
+        forms.add(table.key)
+    }
+
+    /// Says to each table around a NaN or a NumPy scalar in key position that forms must be compared there.
+    #[cold]
+    fn mark_odd(&mut self) {
+        for open in self.stack.iter_mut().rev() {
+            match &mut open.what {
+                What::Map { table, .. } => {
+                    table.odd = true;
+                    return;
+                }
+                What::Set { table, .. } => {
+                    if table.odd {
+                        return;
+                    }
+                    table.odd = true;
+                    if !open.in_key {
+                        return;
+                    }
+                }
+                What::Sequence { .. } | What::Report(_) => {
+                    if !open.in_key {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// K2.
+    #[inline]
+    fn not_in_key(&self) -> Result<()> {
+        if self.in_key { Err(Error::new(Code::NotKeyable)) } else { Ok(()) }
+    }
+
+    /// V18: elements owed to all open containers, and `more`, are no more than the bytes left.
+    pub(crate) fn claim(&self, more: u64) -> Result<u64> {
+        // The element being read is no longer owed.
+        let owed = self.stack.last().map_or(0, |top| top.below.saturating_add(top.left).saturating_sub(1));
+        self.claim_over(owed, more)
+    }
+
+    /// The same where the caller keeps the count of what is owed.
+    pub(crate) fn claim_over(&self, owed: u64, more: u64) -> Result<u64> {
+        if owed.saturating_add(more) > wide(self.cursor.rest.len()) {
+            return Err(Error::new(Code::Truncated).note(format!("{more} elements announced")));
+        }
+        Ok(owed)
+    }
+
+    /// V17, L5 and the charge of a container, once V18 holds.
+    pub(crate) fn admit(&mut self, values: u64, cost: u64) -> Result<()> {
+        if wide(self.stack.len()) >= self.limits.depth {
+            return Err(over(Code::DepthLimit, wide(self.stack.len()).saturating_add(1), self.limits.depth));
+        }
+        self.budget.announce(values)?;
+        self.budget.charge(cost)
+    }
+
+    pub(crate) fn open(&mut self, left: u64, below: u64, what: What<'b, B>) -> Result<()> {
+        self.stack.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let (in_key, items) = (self.in_key, self.cursor.rest);
+        self.in_key |= matches!(what, What::Map { .. } | What::Set { .. });
+        self.stack.push(Open { left, below, in_key, items, what });
+        Ok(())
+    }
+
+    /// V12: a list, or a node when its first element is a marker.
+    fn open_array(&mut self, count: u32) -> Result<Option<B::Value>> {
+        let mut ahead = self.cursor;
+        if count == 0 || !ahead.rest.starts_with(&[0xd4, leaf::NODE]) {
+            let below = self.claim(u64::from(count))?;
+            self.not_in_key()?;
+            return self.open_sequence(SequenceKind::List, u64::from(count), below);
+        }
+        let [_, _, number] = ahead.array()?;
+        let items = u64::from(count).saturating_sub(1);
+        let Some(node) = Node::from_number(number) else {
+            self.at = self.cursor.rest;
+            return Err(Error::new(Code::UnknownKind).note(format!("kind {number}")));
+        };
+        self.cursor = ahead;
+        let below = self.claim(items)?;
+        match node {
+            Node::Tuple => self.open_sequence(SequenceKind::Tuple, items, below),
+            Node::Set => {
+                self.not_in_key()?;
+                self.open_set(SetKind::Set, items, below)
+            }
+            Node::FrozenSet => self.open_set(SetKind::FrozenSet, items, below),
+            Node::Array => {
+                self.not_in_key()?;
+                self.ndarray(items).map(Some)
+            }
+            Node::Exception => {
+                self.not_in_key()?;
+                self.open_report(items, below)
+            }
+        }
+    }
+
+    fn open_sequence(&mut self, kind: SequenceKind, len: u64, below: u64) -> Result<Option<B::Value>> {
+        self.admit(len, charge::SEQUENCE)?;
+        let list = self.build.sequence(kind, usize::try_from(len).unwrap_or(usize::MAX))?;
+        if len == 0 {
+            return self.build.finish_sequence(list).map(Some);
+        }
+        self.open(len, below, What::Sequence { list, len })?;
+        Ok(None)
+    }
+
+    fn open_map(&mut self, pairs: u64) -> Result<Option<B::Value>> {
+        let elements = pairs.saturating_mul(2);
+        let below = self.claim(elements)?;
+        self.not_in_key()?;
+        self.admit(elements, charge::table(charge::DICT, pairs))?;
+        let map = self.build.map(usize::try_from(pairs).unwrap_or(usize::MAX))?;
+        if pairs == 0 {
+            return self.build.finish_map(map).map(Some);
+        }
+        self.open(elements, below, What::Map { map, key: None, table: Table::starting(self.cursor.rest) })?;
+        Ok(None)
+    }
+
+    fn open_set(&mut self, kind: SetKind, len: u64, below: u64) -> Result<Option<B::Value>> {
+        self.admit(len, charge::table(charge::SET, len))?;
+        let set = self.build.set(kind, usize::try_from(len).unwrap_or(usize::MAX))?;
+        if len == 0 {
+            return self.build.finish_set(set).map(Some);
+        }
+        self.open(len, below, What::Set { set, table: Table::starting(self.cursor.rest), previous: &[] })?;
+        Ok(None)
+    }
+
+    /// V6.
+    #[inline]
+    fn text(&mut self, len: u32) -> Result<B::Value> {
+        let bytes = self.cursor.take(len)?;
+        let ascii = bytes.is_ascii();
+        self.budget.charge(charge::text(u64::from(len), ascii))?;
+        if ascii {
+            return self.build.text(Characters::Ascii(bytes), self.in_key);
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.build.text(Characters::Utf8(text), self.in_key),
+            Err(error) => Err(self.bad_utf8(bytes, error.valid_up_to())),
+        }
+    }
+
+    /// The error at the bad sequence of a payload that was just taken.
+    #[cold]
+    pub(crate) fn bad_utf8(&self, bytes: &[u8], at: usize) -> Error {
+        let start = self.cursor.offset().saturating_sub(wide(bytes.len()));
+        Error::at(Code::BadUtf8, start.saturating_add(wide(at)))
+    }
+
+    /// V10, in the body.
+    fn bin(&mut self, len: u32) -> Result<B::Value> {
+        let bytes = self.cursor.take(len)?;
+        if u64::from(len) >= REGION_THRESHOLD && !self.in_key {
+            return Err(Error::new(Code::NotCanonical).note("bytes of this length go into the data region"));
+        }
+        self.budget.charge(charge::bytes(u64::from(len)))?;
+        self.build.bytes(BytesKind::Bytes, Data::Inline(bytes))
+    }
+
+    /// V13: an ext by its type.
+    fn leaf(&mut self, ext: u8, len: u32) -> Result<B::Value> {
+        let payload = self.cursor.take(len)?;
+        match ext {
+            leaf::NODE => Err(Error::new(Code::MisplacedMarker)),
+            leaf::BIG_INT => self.big_int(payload),
+            leaf::COMPLEX => self.complex(payload),
+            leaf::SURROGATES => {
+                self.budget.charge(charge::text(u64::from(len), false))?;
+                self.check_surrogates(payload)?;
+                self.build.text(Characters::Surrogates(payload), self.in_key)
+            }
+            leaf::BYTEARRAY => {
+                self.not_in_key()?;
+                if u64::from(len) >= REGION_THRESHOLD {
+                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
+                }
+                self.budget.charge(charge::bytes(u64::from(len)))?;
+                self.build.bytes(BytesKind::ByteArray, Data::Inline(payload))
+            }
+            leaf::REGION_BYTES if self.in_key => Err(Error::new(Code::NotCanonical)),
+            leaf::REGION_BYTES => self.region_bytes(BytesKind::Bytes, payload),
+            leaf::REGION_BYTEARRAY => {
+                self.not_in_key()?;
+                self.region_bytes(BytesKind::ByteArray, payload)
+            }
+            leaf::DTYPE => Err(Error::new(Code::BadType).note("a dtype is no value")),
+            _ => match ScalarKind::from_ext(ext) {
+                Some(kind) => self.scalar(kind, payload),
+                None => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
+            },
+        }
+    }
+
+    /// V7.
+    pub(crate) fn check_surrogates(&self, payload: &[u8]) -> Result<()> {
+        match generalised(payload) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::new(Code::NotCanonical).note("no surrogate: this is a str")),
+            Err(at) => Err(self.bad_utf8(payload, at)),
+        }
+    }
+
+    /// V8, L6.
+    fn big_int(&mut self, payload: &[u8]) -> Result<B::Value> {
+        let (negative, magnitude) = match payload.split_first() {
+            Some((sign @ (0 | 1), magnitude)) => (*sign == 1, magnitude),
+            _ => return Err(Error::new(Code::BadPayload).note("an int has a sign byte 0 or 1")),
+        };
+        if magnitude.first().is_none_or(|&byte| byte == 0) || fits_native(negative, magnitude) {
+            return Err(Error::new(Code::NotCanonical));
+        }
+        if wide(magnitude.len()) > self.limits.int_bytes {
+            return Err(over(Code::IntLimit, wide(magnitude.len()), self.limits.int_bytes));
+        }
+        self.budget.charge(charge::big_int(wide(payload.len())))?;
+        self.build.big_int(negative, magnitude)
+    }
+
+    /// V9.
+    fn complex(&mut self, payload: &[u8]) -> Result<B::Value> {
+        let ([re, im], []) = payload.as_chunks::<8>() else { return Err(Error::new(Code::BadPayload)) };
+        self.budget.charge(charge::COMPLEX)?;
+        let (re, im) = (f64::from_be_bytes(*re), f64::from_be_bytes(*im));
+        if self.in_key && (re.is_nan() || im.is_nan()) {
+            self.mark_odd();
+        }
+        self.build.complex(re, im)
+    }
+
+    /// V10 and V11, in the region.
+    fn region_bytes(&mut self, kind: BytesKind, payload: &[u8]) -> Result<B::Value> {
+        let Ok(len) = payload.try_into().map(u64::from_be_bytes) else {
+            return Err(Error::new(Code::BadPayload));
+        };
+        if len < REGION_THRESHOLD {
+            return Err(Error::new(Code::NotCanonical).note("bytes of this length stay in the body"));
+        }
+        self.budget.charge(charge::bytes(0))?;
+        let offset = self.slot(len, ElementCheck::Free)?;
+        self.build.bytes(kind, Data::Region { offset, len })
+    }
+
+    /// F12, F13: the next entry of the data region.
+    fn slot(&mut self, len: u64, check: ElementCheck) -> Result<u64> {
+        let offset = self.region.next(len)?;
+        self.plan.slots.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        self.plan.slots.push(Slot { offset, len, check });
+        Ok(offset)
+    }
+
+    /// A9, A11.
+    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<B::Value> {
+        if self.in_key {
+            if !kind.is_keyable() {
+                return Err(Error::new(Code::NotKeyable));
+            }
+            self.mark_odd();
+        }
+        self.budget.charge(charge::scalar(wide(payload.len()), kind == ScalarKind::Str))?;
+        if kind == ScalarKind::Str
+            && let Err(at) = generalised(payload)
+        {
+            return Err(self.bad_utf8(payload, at));
+        }
+        kind.check(payload)?;
+        self.build.scalar(kind, payload)
+    }
+
+    /// A1 to A8, A10.
+    fn ndarray(&mut self, items: u64) -> Result<B::Value> {
+        if items != 4 {
+            return Err(Error::new(Code::BadArity).note(format!("an array has 4 elements, not {items}")));
+        }
+        let start = self.at;
+        self.admit(0, 0)?;
+        let dtype = self.dtype()?;
+        self.at = self.cursor.rest;
+        let order = match self.cursor.head()? {
+            Head::Unsigned(0) => Order::C,
+            Head::Unsigned(1) => Order::F,
+            Head::Unsigned(_) => return Err(Error::new(Code::BadOrder)),
+            _ => return Err(Error::new(Code::BadType).note("order is 0 or 1")),
+        };
+        let order_at = std::mem::replace(&mut self.at, self.cursor.rest);
+        let dimensions = self.dimensions()?;
+        let rank = wide(dimensions.len());
+        let matters = order_matters(&dimensions);
+        let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
+        if order == Order::F && !matters {
+            self.at = order_at;
+            return Err(Error::new(Code::NotCanonical).note("C and F order are the same here"));
+        }
+        self.at = self.cursor.rest;
+        let check = ElementCheck::of(dtype);
+        let nbytes = head.nbytes();
+        match self.cursor.head()? {
+            Head::Bin(len) => {
+                let bytes = self.cursor.take(len)?;
+                if nbytes >= REGION_THRESHOLD {
+                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
+                }
+                if u64::from(len) != nbytes {
+                    return Err(over(Code::BadDataLength, u64::from(len), nbytes));
+                }
+                let data_at = self.cursor.offset().saturating_sub(u64::from(len));
+                if let Some(bad) = check.find_bad(bytes) {
+                    return Err(Error::at(Code::BadElement, data_at.saturating_add(bad)));
+                }
+                self.at = start;
+                self.budget.charge(charge::array(rank, nbytes))?;
+                self.build.array(head, Data::Inline(bytes))
+            }
+            Head::Nil if nbytes < REGION_THRESHOLD => {
+                Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
+            }
+            Head::Nil => {
+                self.at = start;
+                self.budget.charge(charge::array(rank, 0))?;
+                let offset = self.slot(nbytes, check)?;
+                self.build.array(head, Data::Region { offset, len: nbytes })
+            }
+            _ => Err(Error::new(Code::BadType).note("data is bin or nil")),
+        }
+    }
+
+    /// A2.
+    fn dtype(&mut self) -> Result<Dtype> {
+        self.at = self.cursor.rest;
+        match self.cursor.head()? {
+            Head::Ext(ext, len) => {
+                let payload = self.cursor.take(len)?;
+                if ext != leaf::DTYPE {
+                    return Err(Error::new(Code::BadType).note("a dtype is ext 8"));
+                }
+                Dtype::from_payload(payload)
+            }
+            _ => Err(Error::new(Code::BadType).note("a dtype is ext 8")),
+        }
+    }
+
+    /// A6.
+    fn dimensions(&mut self) -> Result<Vec<u64>> {
+        let Head::Array(rank) = self.cursor.head()? else {
+            return Err(Error::new(Code::BadType).note("a shape is an array of ints"));
+        };
+        if u64::from(rank) > MAX_DIMENSIONS {
+            return Err(over(Code::BadShape, u64::from(rank), MAX_DIMENSIONS));
+        }
+        let start = self.at;
+        let mut dimensions = Vec::with_capacity(size(rank));
+        for _ in 0..rank {
+            self.at = self.cursor.rest;
+            match self.cursor.head()? {
+                Head::Unsigned(extent) => dimensions.push(extent),
+                _ => return Err(Error::new(Code::BadType).note("a dimension is an unsigned int")),
+            }
+        }
+        self.at = start;
+        Ok(dimensions)
+    }
+}
+
+/// Which code a refused key gets: a host that sees equality where the forms do not is at fault itself.
+#[cold]
+fn duplicate(odd: bool, new: bool) -> Code {
+    if new && odd { Code::KeyError } else { Code::DuplicateKey }
+}

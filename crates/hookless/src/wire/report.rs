@@ -1,0 +1,269 @@
+//! Exception nodes: read inline, but for the values of args and fields, for which the main loop is left in charge.
+
+use std::collections::HashSet;
+
+use crate::error::{Code, Error, Result};
+use crate::limits::{charge, over};
+use crate::value::TextRef;
+use crate::wire::cursor::Head;
+use crate::wire::links::{self, Links};
+use crate::wire::marker::leaf;
+use crate::wire::open::{Open, ReportState, Stage, What};
+use crate::wire::reader::Reader;
+use crate::wire::{Build, EntryHead, EntryParts, FrameParts, wide};
+
+/// Elements of an entry (X2), and of a traceback frame (X8).
+const ENTRY: u64 = 14;
+const FRAME: u64 = 7;
+
+impl<'b, B: Build> Reader<'_, 'b, B> {
+    /// X1. The marker has been read, and V18 holds for the entries.
+    pub(crate) fn open_report(&mut self, entries: u64, below: u64) -> Result<Option<B::Value>> {
+        links::check_count(usize::try_from(entries).unwrap_or(usize::MAX), self.limits)?;
+        self.admit(entries, 0)?;
+        let state = ReportState {
+            start: self.at,
+            entries: Vec::new(),
+            links: Vec::new(),
+            head: None,
+            args: Vec::new(),
+            fields: Vec::new(),
+            field: None,
+            names: HashSet::new(),
+            stage: Stage::Fields(0),
+            entries_left: entries,
+        };
+        self.open(entries, below, What::Report(Box::new(state)))?;
+        self.continue_report()
+    }
+
+    /// Reads on inside the exception on top of the stack, up to the next value to be waited for, or to its end.
+    pub(crate) fn continue_report(&mut self) -> Result<Option<B::Value>> {
+        let Some(mut open) = self.stack.pop() else { return Ok(None) };
+        let Open { left, below, what: What::Report(state), .. } = &mut open else { return Ok(None) };
+        let mut owed = below.saturating_add(*left);
+        let ended = self.advance(state, &mut owed);
+        *left = owed.saturating_sub(*below);
+        match ended {
+            Ok(true) => {}
+            Ok(false) => {
+                self.stack.push(open);
+                return Ok(None);
+            }
+            Err(error) => {
+                self.stack.push(open);
+                return Err(error);
+            }
+        }
+        let What::Report(state) = open.what else { return Ok(None) };
+        self.at = state.start;
+        links::check(&state.links, self.limits)?;
+        let len = wide(state.start.len().saturating_sub(self.cursor.rest.len()));
+        if len > self.limits.descriptor {
+            return Err(over(Code::DescriptorLimit, len, self.limits.descriptor));
+        }
+        self.in_key = false;
+        self.build.report(state.entries).map(Some)
+    }
+
+    /// True at the end of the last entry, false when a value is to be read next. `owed` is kept as V18 counts it.
+    fn advance(&mut self, state: &mut ReportState<'b, B::Value>, owed: &mut u64) -> Result<bool> {
+        loop {
+            match state.stage {
+                Stage::Args(0) => {
+                    let fields = self.map_head(owed)?;
+                    self.budget.announce(fields)?;
+                    state.stage = Stage::Fields(fields);
+                }
+                Stage::Args(_) => return Ok(false),
+                Stage::Fields(0) => {
+                    if let Some(head) = state.head.take() {
+                        let (args, fields) = (std::mem::take(&mut state.args), std::mem::take(&mut state.fields));
+                        state.entries.push(EntryParts { head, args, fields });
+                        state.names.clear();
+                    }
+                    match state.entries_left.checked_sub(1) {
+                        None => return Ok(true),
+                        Some(left) => state.entries_left = left,
+                    }
+                    let head = self.entry(wide(state.links.len()), owed)?;
+                    state.links.push(Links::of(&head));
+                    state.head = Some(head);
+                    let args = self.list_head(owed)?;
+                    if self.cursor.rest.starts_with(&[0xd4, leaf::NODE]) && args != 0 {
+                        return Err(Error::new(Code::BadType).note("args are a list"));
+                    }
+                    self.budget.announce(args)?;
+                    state.stage = Stage::Args(args);
+                }
+                Stage::Fields(_) => {
+                    let name = self.descriptor_text(owed)?;
+                    if !state.names.insert(name.as_bytes()) {
+                        return Err(Error::new(Code::DuplicateKey));
+                    }
+                    state.field = Some(name);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// Elements 0 to 11 of an entry: X2. `index` is how many came before.
+    fn entry(&mut self, index: u64, owed: &mut u64) -> Result<EntryHead<'b>> {
+        let elements = self.list_head(owed)?;
+        if elements != ENTRY {
+            return Err(Error::new(Code::BadArity).note(format!("entry {index} has {elements} elements, not 14")));
+        }
+        self.budget.charge(charge::EXCEPTION)?;
+        Ok(EntryHead {
+            module: self.name(owed)?,
+            qualname: self.name(owed)?,
+            bases: self.many(owed, Self::name)?,
+            message: self.descriptor_text(owed)?,
+            notes: self.many(owed, Self::descriptor_text)?,
+            denials: self.many(owed, Self::descriptor_text)?,
+            cut: self.many(owed, Self::descriptor_text)?,
+            frames: self.frames(owed)?,
+            suppress_context: self.flag(owed)?,
+            cause: self.optional_number(owed)?,
+            context: self.optional_number(owed)?,
+            members: self.many(owed, Self::number)?,
+        })
+    }
+
+    /// X7.
+    fn frames(&mut self, owed: &mut u64) -> Result<Vec<FrameParts<'b>>> {
+        let count = self.list_head(owed)?;
+        if count > self.limits.frames {
+            return Err(over(Code::FrameLimit, count, self.limits.frames));
+        }
+        (0..count).map(|_| self.frame(owed)).collect()
+    }
+
+    /// X8.
+    fn frame(&mut self, owed: &mut u64) -> Result<FrameParts<'b>> {
+        let elements = self.list_head(owed)?;
+        if elements != FRAME {
+            return Err(Error::new(Code::BadArity).note(format!("a frame has 7 elements, not {elements}")));
+        }
+        self.budget.charge(charge::FRAME)?;
+        let file = self.descriptor_text(owed)?;
+        let mut position = [None; 4];
+        for number in &mut position {
+            *number = self.optional_number(owed)?;
+        }
+        let function = self.descriptor_text(owed)?;
+        let source = match self.peek_nil(owed) {
+            true => None,
+            false => Some(self.descriptor_text(owed)?),
+        };
+        Ok(FrameParts { file, position, function, source })
+    }
+
+    /// An array of elements of one type.
+    fn many<T>(&mut self, owed: &mut u64, one: fn(&mut Self, &mut u64) -> Result<T>) -> Result<Vec<T>> {
+        let count = self.list_head(owed)?;
+        let mut all = Vec::new();
+        let capacity = usize::try_from(count).unwrap_or(usize::MAX);
+        all.try_reserve_exact(capacity).map_err(|_| Error::new(Code::OutOfMemory))?;
+        for _ in 0..count {
+            all.push(one(self, owed)?);
+        }
+        Ok(all)
+    }
+
+    /// Steps onto the next inline element.
+    fn head(&mut self, owed: &mut u64) -> Result<Head> {
+        self.at = self.cursor.rest;
+        *owed = owed.saturating_sub(1);
+        self.cursor.head()
+    }
+
+    fn list_head(&mut self, owed: &mut u64) -> Result<u64> {
+        let head = self.head(owed)?;
+        let Head::Array(count) = head else { return Err(Error::new(Code::BadType).note("an array belongs here")) };
+        self.claim_over(*owed, u64::from(count))?;
+        *owed = owed.saturating_add(u64::from(count));
+        Ok(u64::from(count))
+    }
+
+    /// X9.
+    fn map_head(&mut self, owed: &mut u64) -> Result<u64> {
+        let head = self.head(owed)?;
+        let Head::Map(pairs) = head else { return Err(Error::new(Code::BadType).note("fields are a dict")) };
+        let elements = u64::from(pairs).saturating_mul(2);
+        self.claim_over(*owed, elements)?;
+        *owed = owed.saturating_add(elements);
+        Ok(u64::from(pairs))
+    }
+
+    /// X6.
+    fn descriptor_text(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
+        let (surrogates, len) = match self.head(owed)? {
+            Head::Str(len) => (false, len),
+            Head::Ext(leaf::SURROGATES, len) => (true, len),
+            Head::Ext(..) | Head::Bin(_) | Head::Array(_) | Head::Map(_) | Head::Nil | Head::Bool(_) => {
+                return Err(Error::new(Code::BadType).note("text belongs here"));
+            }
+            Head::Unsigned(_) | Head::Negative(_) | Head::Float(_) => {
+                return Err(Error::new(Code::BadType).note("text belongs here"));
+            }
+        };
+        let bytes = self.cursor.take(len)?;
+        if u64::from(len) > self.limits.text {
+            return Err(over(Code::TextLimit, u64::from(len), self.limits.text));
+        }
+        self.budget.charge(charge::text(u64::from(len), !surrogates && bytes.is_ascii()))?;
+        if surrogates {
+            self.check_surrogates(bytes)?;
+            return Ok(TextRef::Surrogates(bytes));
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(TextRef::Str(text)),
+            Err(error) => Err(self.bad_utf8(bytes, error.valid_up_to())),
+        }
+    }
+
+    /// X10.
+    fn name(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
+        let text = self.descriptor_text(owed)?;
+        if text.as_bytes().is_empty() { Err(Error::new(Code::BadName)) } else { Ok(text) }
+    }
+
+    fn flag(&mut self, owed: &mut u64) -> Result<bool> {
+        match self.head(owed)? {
+            Head::Bool(value) => Ok(value),
+            _ => Err(Error::new(Code::BadType).note("a bool belongs here")),
+        }
+    }
+
+    /// An unsigned int below 2^31: a link (X3) or a position (X8).
+    fn number(&mut self, owed: &mut u64) -> Result<u32> {
+        let Head::Unsigned(value) = self.head(owed)? else {
+            return Err(Error::new(Code::BadType).note("an unsigned int belongs here"));
+        };
+        match u32::try_from(value) {
+            Ok(value) if value < 1 << 31 => Ok(value),
+            _ => Err(Error::new(Code::BadNumber).note(format!("{value}"))),
+        }
+    }
+
+    fn optional_number(&mut self, owed: &mut u64) -> Result<Option<u32>> {
+        if self.peek_nil(owed) { Ok(None) } else { self.number(owed).map(Some) }
+    }
+
+    /// Steps over nil, if it is next.
+    fn peek_nil(&mut self, owed: &mut u64) -> bool {
+        match self.cursor.rest {
+            [0xc0, rest @ ..] => {
+                self.cursor.rest = rest;
+                *owed = owed.saturating_sub(1);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Entries fit in memory that is charged for: an [`EntryHead`] is no larger than its charge.
+const _: () = assert!(size_of::<EntryHead<'_>>() <= 400 && size_of::<FrameParts<'_>>() <= 160);

@@ -1,0 +1,231 @@
+//! The builder that makes [`Value`]s.
+
+use crate::array::{Array, ArrayHead, Scalar, ScalarKind};
+use crate::error::{Code, Error, Result};
+use crate::limits::REGION_THRESHOLD;
+use crate::value::{Entry, Int, Report, Surrogates, TextRef, TraceFrame, Value};
+use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind, wide};
+
+/// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector with room for
+/// all of them holds their place (an empty value of its own has no room).
+#[derive(Debug, Default)]
+pub(crate) struct Tree;
+
+fn reserved<T>(len: usize) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+    Ok(items)
+}
+
+fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = reserved(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+fn string(text: &str) -> Result<String> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(text.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
+fn held(data: Data<'_>) -> Result<Vec<u8>> {
+    match data {
+        Data::Inline(bytes) => copied(bytes),
+        Data::Region { len, .. } => reserved(usize::try_from(len).unwrap_or(usize::MAX)),
+    }
+}
+
+fn is_place(bytes: &[u8], capacity: usize) -> bool {
+    bytes.is_empty() && wide(capacity) >= REGION_THRESHOLD
+}
+
+impl Tree {
+    /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
+    pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>)) {
+        match value {
+            Value::Bytes(bytes) | Value::ByteArray(bytes) => {
+                if is_place(bytes, bytes.capacity()) {
+                    place(bytes);
+                }
+            }
+            Value::Array(array) => {
+                let data = array.data_mut();
+                if is_place(data, data.capacity()) {
+                    place(data);
+                }
+            }
+            Value::List(items) | Value::Tuple(items) => items.iter_mut().for_each(|item| Tree::fill(item, place)),
+            Value::Dict(pairs) => pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place)),
+            Value::Exception(report) => {
+                for entry in &mut report.entries {
+                    entry.args.iter_mut().for_each(|arg| Tree::fill(arg, place));
+                    entry.fields.iter_mut().for_each(|(_, field)| Tree::fill(field, place));
+                }
+            }
+            // Sets hold keys, and keys are inline.
+            Value::Set(_)
+            | Value::FrozenSet(_)
+            | Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Complex { .. }
+            | Value::Str(_)
+            | Value::Surrogates(_)
+            | Value::Scalar(_) => {}
+        }
+    }
+}
+
+impl Build for Tree {
+    type Value = Value;
+    type Sequence = (SequenceKind, Vec<Value>);
+    type Map = Vec<(Value, Value)>;
+    type Set = (SetKind, Vec<Value>);
+
+    const OWN_KEYS: bool = false;
+
+    fn none(&mut self) -> Result<Value> {
+        Ok(Value::None)
+    }
+
+    fn bool(&mut self, value: bool) -> Result<Value> {
+        Ok(Value::Bool(value))
+    }
+
+    fn unsigned(&mut self, value: u64) -> Result<Value> {
+        Ok(Value::Int(value.into()))
+    }
+
+    fn negative(&mut self, value: i64) -> Result<Value> {
+        Ok(Value::Int(value.into()))
+    }
+
+    fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Value> {
+        Ok(Value::Int(Int::from_sign_magnitude(negative, magnitude)))
+    }
+
+    fn float(&mut self, value: f64) -> Result<Value> {
+        Ok(Value::Float(value))
+    }
+
+    fn complex(&mut self, re: f64, im: f64) -> Result<Value> {
+        Ok(Value::Complex { re, im })
+    }
+
+    fn text(&mut self, text: Characters<'_>, _key: bool) -> Result<Value> {
+        match text {
+            // The reader has found every byte below 0x80.
+            Characters::Ascii(bytes) => string(std::str::from_utf8(bytes).unwrap_or_default()).map(Value::Str),
+            Characters::Utf8(text) => string(text).map(Value::Str),
+            Characters::Surrogates(bytes) => match Surrogates::new(copied(bytes)?) {
+                Some(text) => Ok(Value::Surrogates(text)),
+                None => Err(Error::new(Code::BadUtf8)),
+            },
+        }
+    }
+
+    fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Value> {
+        let bytes = held(data)?;
+        Ok(match kind {
+            BytesKind::Bytes => Value::Bytes(bytes),
+            BytesKind::ByteArray => Value::ByteArray(bytes),
+        })
+    }
+
+    fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Value> {
+        Ok(Value::Array(Box::new(Array::trusted(head, held(data)?))))
+    }
+
+    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Value> {
+        Scalar::new(kind, copied(payload)?).map(|scalar| Value::Scalar(Box::new(scalar)))
+    }
+
+    fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
+        Ok((kind, reserved(len)?))
+    }
+
+    fn push(&mut self, sequence: &mut Self::Sequence, item: Value) -> Result<()> {
+        sequence.1.push(item);
+        Ok(())
+    }
+
+    fn finish_sequence(&mut self, (kind, items): Self::Sequence) -> Result<Value> {
+        Ok(match kind {
+            SequenceKind::List => Value::List(items),
+            SequenceKind::Tuple => Value::Tuple(items),
+        })
+    }
+
+    fn map(&mut self, len: usize) -> Result<Self::Map> {
+        reserved(len)
+    }
+
+    fn insert(&mut self, map: &mut Self::Map, key: Value, value: Value) -> Result<bool> {
+        map.push((key, value));
+        Ok(true)
+    }
+
+    fn finish_map(&mut self, map: Self::Map) -> Result<Value> {
+        Ok(Value::Dict(map))
+    }
+
+    fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
+        Ok((kind, reserved(len)?))
+    }
+
+    fn add(&mut self, set: &mut Self::Set, member: Value) -> Result<bool> {
+        set.1.push(member);
+        Ok(true)
+    }
+
+    fn finish_set(&mut self, (kind, members): Self::Set) -> Result<Value> {
+        Ok(match kind {
+            SetKind::Set => Value::Set(members),
+            SetKind::FrozenSet => Value::FrozenSet(members),
+        })
+    }
+
+    fn report(&mut self, entries: Vec<EntryParts<'_, Value>>) -> Result<Value> {
+        let entries = entries.into_iter().map(entry).collect();
+        Ok(Value::Exception(Box::new(Report { entries })))
+    }
+}
+
+fn entry(parts: EntryParts<'_, Value>) -> Entry {
+    let head = parts.head;
+    let texts = |texts: Vec<TextRef<'_>>| texts.into_iter().map(TextRef::to_text).collect();
+    Entry {
+        module: head.module.to_text(),
+        qualname: head.qualname.to_text(),
+        bases: texts(head.bases),
+        message: head.message.to_text(),
+        notes: texts(head.notes),
+        denials: texts(head.denials),
+        cut: texts(head.cut),
+        frames: head
+            .frames
+            .iter()
+            .map(|frame| {
+                let [line, end_line, column, end_column] = frame.position;
+                TraceFrame {
+                    file: frame.file.to_text(),
+                    line,
+                    end_line,
+                    column,
+                    end_column,
+                    function: frame.function.to_text(),
+                    source: frame.source.map(TextRef::to_text),
+                }
+            })
+            .collect(),
+        suppress_context: head.suppress_context,
+        cause: head.cause,
+        context: head.context,
+        members: head.members,
+        args: parts.args,
+        fields: parts.fields.into_iter().map(|(name, value)| (name.to_text(), value)).collect(),
+    }
+}

@@ -1,0 +1,280 @@
+//! Wire to Python objects, straight away: no tree in between.
+
+use hookless::array::ArrayHead;
+use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
+use hookless::{Code, Error, Result, ScalarKind};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::array::{Array, Scalar};
+use crate::failure;
+use crate::ffi::sequence::Unfilled;
+use crate::ffi::targets::Targets;
+use crate::ffi::types::{Exact, exact};
+use crate::ffi::{chars, make, ndarray};
+use crate::guard::{EXEMPT, Guard, Table};
+use crate::scalars;
+use crate::warm::{Numpy, Warm, numpy, warm};
+
+/// Strings remembered as keys of one body, and how long they may be.
+const CACHED_KEYS: usize = 512;
+const CACHED_LEN: usize = 64;
+/// Keys read before the cache is set up: small values do not pay for it.
+const CACHE_AFTER: usize = 16;
+
+/// Where the bytes of region entries come from.
+pub(crate) enum Source<'a, 'py> {
+    /// They are put into memory of the values' own, later.
+    Fill(&'a mut Targets),
+    /// Arrays are read-only views of `owner`, in which the region begins at `start`; bytes are copied as in `Fill`.
+    View { owner: Bound<'py, PyBytes>, start: usize, targets: &'a mut Targets },
+}
+
+/// Builds Python objects.
+pub(crate) struct PyBuilder<'a, 'py> {
+    py: Python<'py>,
+    warm: &'py Warm,
+    numpy: Option<&'py Numpy>,
+    source: Source<'a, 'py>,
+    cache: Vec<Option<Bound<'py, PyAny>>>,
+    keys_seen: usize,
+    /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
+    pub(crate) interrupted: Option<PyErr>,
+}
+
+/// A dict being filled.
+pub(crate) struct Map<'py> {
+    dict: Bound<'py, PyDict>,
+    announced: usize,
+    done: usize,
+    guard: Option<Box<Guard>>,
+}
+
+/// A set being filled.
+pub(crate) struct Set<'py> {
+    set: Bound<'py, PyAny>,
+    announced: usize,
+    done: usize,
+    guard: Option<Box<Guard>>,
+}
+
+impl<'a, 'py> PyBuilder<'a, 'py> {
+    /// A builder, with everything imported that it may need.
+    pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
+        let (warm, numpy) = (warm(py)?, numpy(py)?);
+        Ok(PyBuilder { py, warm, numpy, source, cache: Vec::new(), keys_seen: 0, interrupted: None })
+    }
+
+    fn targets(&mut self) -> &mut Targets {
+        match &mut self.source {
+            Source::Fill(targets) | Source::View { targets, .. } => targets,
+        }
+    }
+
+    /// A str that is likely to come again: remembered by its bytes, never interned.
+    fn key(&mut self, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+        self.keys_seen += 1;
+        if self.keys_seen < CACHE_AFTER || bytes.len() > CACHED_LEN {
+            return chars::ascii(self.py, bytes);
+        }
+        if self.cache.is_empty() {
+            self.cache.try_reserve_exact(CACHED_KEYS).map_err(|_| Error::new(Code::OutOfMemory))?;
+            self.cache.resize(CACHED_KEYS, None);
+        }
+        // FNV-1a: a miss costs no more than a str of its own.
+        let hash = bytes.iter().fold(0xcbf2_9ce4u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let slot = &mut self.cache[(hash ^ (hash >> 15)) as usize % CACHED_KEYS];
+        match slot {
+            Some(text) if chars::is_ascii_text(text, bytes) => Ok(text.clone()),
+            _ => {
+                let text = chars::ascii(self.py, bytes)?;
+                *slot = Some(text.clone());
+                Ok(text)
+            }
+        }
+    }
+
+    /// Whether a key's hash depends on a secret, so that nobody can choose it.
+    fn is_keyed(&self, key: &Bound<'_, PyAny>) -> bool {
+        self.warm.keyed_hashes && matches!(exact(key), Exact::Str | Exact::Bytes)
+    }
+}
+
+impl<'py> Build for PyBuilder<'_, 'py> {
+    type Value = Bound<'py, PyAny>;
+    type Sequence = Unfilled<'py>;
+    type Map = Map<'py>;
+    type Set = Set<'py>;
+
+    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple and frozenset is that of K4–K6, NaNs aside.
+    const OWN_KEYS: bool = true;
+
+    fn none(&mut self) -> Result<Self::Value> {
+        Ok(self.py.None().into_bound(self.py))
+    }
+
+    fn bool(&mut self, value: bool) -> Result<Self::Value> {
+        Ok(pyo3::types::PyBool::new(self.py, value).to_owned().into_any())
+    }
+
+    #[inline]
+    fn unsigned(&mut self, value: u64) -> Result<Self::Value> {
+        match i64::try_from(value) {
+            Ok(value) => make::signed(self.py, value),
+            Err(_) => make::unsigned(self.py, value),
+        }
+    }
+
+    #[inline]
+    fn negative(&mut self, value: i64) -> Result<Self::Value> {
+        make::signed(self.py, value)
+    }
+
+    fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Self::Value> {
+        scalars::big_int(self.py, negative, magnitude)
+    }
+
+    #[inline]
+    fn float(&mut self, value: f64) -> Result<Self::Value> {
+        make::float(self.py, value)
+    }
+
+    fn complex(&mut self, re: f64, im: f64) -> Result<Self::Value> {
+        make::complex(self.py, re, im)
+    }
+
+    #[inline]
+    fn text(&mut self, text: Characters<'_>, key: bool) -> Result<Self::Value> {
+        match text {
+            Characters::Ascii(bytes) if key => self.key(bytes),
+            Characters::Ascii(bytes) => chars::ascii(self.py, bytes),
+            Characters::Utf8(text) => chars::utf8(self.py, text.as_bytes(), false),
+            Characters::Surrogates(bytes) => chars::utf8(self.py, bytes, true),
+        }
+    }
+
+    fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value> {
+        let py = self.py;
+        match (data, kind) {
+            (Data::Inline(bytes), BytesKind::Bytes) => make::bytes(py, bytes),
+            (Data::Inline(bytes), BytesKind::ByteArray) => make::bytearray(py, bytes),
+            (Data::Region { len, .. }, kind) => self.targets().reserve_bytes(py, kind, len),
+        }
+    }
+
+    fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value> {
+        let py = self.py;
+        let Some(numpy) = self.numpy else {
+            let bytes = match data {
+                Data::Inline(bytes) => make::bytes(py, bytes)?,
+                Data::Region { len, .. } => self.targets().reserve_bytes(py, BytesKind::Bytes, len)?,
+            };
+            return Array::of(head, bytes);
+        };
+        let descr = numpy.descr(py, head.dtype())?;
+        let made = match (data, &mut self.source) {
+            (Data::Inline(bytes), _) => ndarray::copy(&descr, &head, bytes)?,
+            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, &head, targets)?,
+            (Data::Region { offset, len }, Source::View { owner, start, targets }) => {
+                // The plan counts this entry too; nothing needs to be put in.
+                targets.skip()?;
+                let from = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(*start));
+                let part = from.zip(usize::try_from(len).ok()).and_then(|(from, len)| {
+                    owner.as_bytes().get(from..from.checked_add(len)?)
+                });
+                ndarray::view(&descr, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
+            }
+        };
+        Ok(made)
+    }
+
+    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value> {
+        match self.numpy {
+            Some(numpy) => scalars::from_payload(self.py, numpy, kind, payload),
+            None => Scalar::of(self.py, kind, payload),
+        }
+    }
+
+    #[inline]
+    fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
+        Unfilled::new(self.py, kind, len)
+    }
+
+    #[inline]
+    fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()> {
+        sequence.push(item);
+        Ok(())
+    }
+
+    #[inline]
+    fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
+        Ok(sequence.finish())
+    }
+
+    fn map(&mut self, len: usize) -> Result<Self::Map> {
+        Ok(Map { dict: make::dict(self.py)?, announced: len, done: 0, guard: None })
+    }
+
+    #[inline]
+    fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
+        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
+            let guard = match &mut map.guard {
+                Some(guard) => guard,
+                none => {
+                    let mut hashes = Vec::with_capacity(map.done);
+                    let mut position = 0;
+                    while let Some((key, _)) = make::dict_next(&map.dict, &mut position) {
+                        hashes.push(make::hash(&key)?);
+                    }
+                    none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
+                }
+            };
+            guard.insert(make::hash(&key)?)?;
+        }
+        map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
+        map.done += 1;
+        Ok(map.dict.len() == map.done)
+    }
+
+    #[inline]
+    fn finish_map(&mut self, map: Self::Map) -> Result<Self::Value> {
+        Ok(map.dict.into_any())
+    }
+
+    fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
+        let set = make::set(self.py, kind == SetKind::FrozenSet)?;
+        Ok(Set { set, announced: len, done: 0, guard: None })
+    }
+
+    fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
+        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
+            let guard = match &mut set.guard {
+                Some(guard) => guard,
+                none => {
+                    let hashes = make::set_hashes(&set.set)?;
+                    none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
+                }
+            };
+            guard.insert(make::hash(&member)?)?;
+        }
+        set.done += 1;
+        Ok(make::set_add(&set.set, &member)? == set.done)
+    }
+
+    fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
+        Ok(set.set)
+    }
+
+    fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
+        let failure = failure::from_entries(self.py, entries)?;
+        let error = self.warm.remote_error.bind(self.py).call1((failure,));
+        error.map_err(|error| scalars::table_error(self.py, &error))
+    }
+
+    fn pulse(&mut self) -> Result<()> {
+        self.py.check_signals().map_err(|interrupt| {
+            self.interrupted = Some(interrupt);
+            Error::new(Code::OutOfMemory).note("interrupted")
+        })
+    }
+}

@@ -1,0 +1,382 @@
+//! `Channel`: the session of one host and one worker over a private socket, with the GIL released while it waits.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use hookless::frame::{FrameKind, Head, padding};
+use hookless::session::{Hello, Host, HostEvent, Role, Worker, WorkerEvent};
+use hookless::{Code, Error, Limits as Core};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use rustix::io::Errno;
+
+use crate::codec::with_frame;
+use crate::errors::{decode_error, raise};
+use crate::failure::Failure;
+use crate::ffi::descriptor;
+use crate::inbox::{Arrived, Inbox};
+use crate::limits::{Limits, chosen};
+use crate::wait::{Ends, Outgoing, Patience, Turn, ready_output, turn};
+
+/// One end of a session. It owns its descriptor.
+#[pyclass(frozen, module = "hookless._hookless")]
+pub(crate) struct Channel {
+    state: Mutex<State>,
+    limits: Core,
+    stall: Duration,
+}
+
+struct State {
+    socket: Option<OwnedFd>,
+    inbox: Inbox,
+    end: End,
+}
+
+enum End {
+    Host(Host),
+    Worker(Worker),
+}
+
+/// Where the child's output goes while the host waits.
+struct Outputs<'a, 'py> {
+    descriptors: Vec<RawFd>,
+    callback: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// The most that is read from the pipes after an answer: what a pipe can hold, so that a child that never stops writing cannot hold up its
+/// own result.
+const DRAIN: usize = 1 << 20;
+
+#[pymethods]
+impl Channel {
+    #[new]
+    #[pyo3(signature = (fd, role, *, limits=None, stall=30.0))]
+    fn new(fd: RawFd, role: &str, limits: Option<&Bound<'_, Limits>>, stall: f64) -> PyResult<Self> {
+        let end = match role {
+            "host" => End::Host(Host::new()),
+            "worker" => End::Worker(Worker::new()),
+            _ => return Err(PyValueError::new_err("role is \"host\" or \"worker\"")),
+        };
+        let (limits, stall) = (chosen(limits), seconds(stall)?);
+        let socket = descriptor::take(fd);
+        let state = State { socket, inbox: Inbox::new(limits.clone()), end };
+        Ok(Channel { state: Mutex::new(state), limits, stall })
+    }
+
+    /// Sends this end's HELLO and waits for the peer's.
+    #[pyo3(signature = (deadline=None))]
+    fn hello(&self, py: Python<'_>, deadline: Option<f64>) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let role = match state.end {
+            End::Host(_) => Role::Host,
+            End::Worker(_) => Role::Worker,
+        };
+        let body = Hello::of(role).to_body();
+        let head = Head { kind: FrameKind::Hello, call_id: 0, body_len: body.len() as u64, data_len: 0 };
+        let parts = vec![head.to_bytes().to_vec(), body];
+        let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());
+        let arrived = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), deadline)?;
+        let Some(arrived) = arrived else {
+            return Err(decode_error(py, &Error::new(Code::Truncated).note("the peer closed the stream before HELLO")));
+        };
+        state.end.handle(&arrived).map(|_| ()).map_err(|error| decode_error(py, &error))
+    }
+
+    /// Host: sends a call and waits for its answer.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a CALL, and how to wait")]
+    #[pyo3(signature = (verb, name, source, args, kwargs, *, deadline, outputs, on_output))]
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        verb: u8,
+        name: Bound<'py, PyAny>,
+        source: Option<Bound<'py, PyAny>>,
+        args: Bound<'py, PyTuple>,
+        kwargs: Bound<'py, PyDict>,
+        deadline: Option<f64>,
+        outputs: Vec<RawFd>,
+        on_output: Bound<'py, PyAny>,
+    ) -> PyResult<(&'static str, Py<PyAny>)> {
+        let mut state = self.lock(py)?;
+        let call_id = match &mut state.end {
+            End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
+            End::Worker(_) => return Err(wrong_end(py)),
+        };
+        let outputs = Outputs { descriptors: outputs, callback: Some(&on_output) };
+        let body = PyList::new(py, [verb.into_pyobject(py)?.into_any()])?;
+        body.append(name)?;
+        body.append(source)?;
+        body.append(args)?;
+        body.append(kwargs)?;
+        let sent = with_frame(body.as_any(), FrameKind::Call, call_id, &self.limits, |frame, region| {
+            let held = Held::of(region)?;
+            Ok(self.exchange(py, &mut state, held.outgoing(frame), true, &outputs, deadline))
+        });
+        let arrived = match sent {
+            Ok(Ok(arrived)) => arrived,
+            // S9: whatever went wrong, no later frame is read.
+            Ok(Err(error)) => {
+                state.end.close();
+                return Err(error);
+            }
+            // Nothing has been written, so the session goes on.
+            Err(error) => {
+                state.end.cancel_unsent();
+                return Err(error);
+            }
+        };
+        drain(py, &outputs)?;
+        let Some(arrived) = arrived else { return Ok(("eof", py.None())) };
+        match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
+            Event::Host(HostEvent::Failed) => Ok(("error", arrived.value.bind(py).getattr("remote")?.unbind())),
+            _ => Ok(("result", arrived.value)),
+        }
+    }
+
+    /// Host: reads what the pipes hold, without waiting.
+    fn drain<'py>(&self, py: Python<'py>, outputs: Vec<RawFd>, on_output: Bound<'py, PyAny>) -> PyResult<()> {
+        drain(py, &Outputs { descriptors: outputs, callback: Some(&on_output) })
+    }
+
+    /// Worker: waits for the next call; none at the end of the stream.
+    fn receive<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let mut state = self.lock(py)?;
+        let outgoing = Outgoing::nothing();
+        let Some(arrived) = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), None)? else {
+            return Ok(None);
+        };
+        match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
+            Event::Worker(WorkerEvent::Call(id)) => {
+                // The list of S4, whose shape is checked, after the call's id.
+                let call = PyList::new(py, [id])?;
+                call.call_method1("extend", (arrived.value,))?;
+                Ok(Some(call.to_tuple()))
+            }
+            _ => Err(decode_error(py, &Error::new(Code::UnexpectedFrame))),
+        }
+    }
+
+    /// Worker: answers the open call with a value. EncodeError when it cannot be sent; nothing is written then.
+    fn reply(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.answer(py, FrameKind::Result, value)
+    }
+
+    /// Worker: answers the open call with a failure.
+    fn fail(&self, py: Python<'_>, failure: &Bound<'_, Failure>) -> PyResult<()> {
+        self.answer(py, FrameKind::Error, failure.as_any())
+    }
+
+    /// The descriptor.
+    fn fileno(&self, py: Python<'_>) -> PyResult<RawFd> {
+        let state = self.lock(py)?;
+        state.socket.as_ref().map(AsRawFd::as_raw_fd).ok_or_else(|| closed(py))
+    }
+
+    /// Closes the descriptor. Waits for a call in another thread to end.
+    fn close(&self, py: Python<'_>) {
+        let state = py.detach(|| self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).socket.take());
+        drop(state);
+    }
+
+    /// Whether it is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.socket.is_none())
+    }
+}
+
+impl Channel {
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        self.state.try_lock().map_err(|_| decode_error(py, &Error::new(Code::Busy)))
+    }
+
+    fn answer(&self, py: Python<'_>, kind: FrameKind, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let End::Worker(worker) = &state.end else { return Err(wrong_end(py)) };
+        // The state moves on only when the answer could be encoded.
+        let mut next = worker.clone();
+        let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
+        with_frame(value, kind, call_id, &self.limits, |frame, region| {
+            let held = Held::of(region)?;
+            self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None)
+        })?;
+        state.end = End::Worker(next);
+        Ok(())
+    }
+
+    /// Sends a frame and, where the caller `reads`, waits for one; none at the end of the stream.
+    fn exchange(
+        &self,
+        py: Python<'_>,
+        state: &mut State,
+        mut outgoing: Outgoing<'_>,
+        reads: bool,
+        outputs: &Outputs<'_, '_>,
+        deadline: Option<f64>,
+    ) -> PyResult<Option<Arrived>> {
+        let State { socket, inbox, end } = state;
+        let Some(channel) = socket.as_ref() else { return Err(closed(py)) };
+        let now = Instant::now();
+        let deadline = deadline.map(seconds).transpose()?.and_then(|wait| now.checked_add(wait));
+        let mut patience = Patience { deadline, stall: self.stall, moved: now };
+        let mut descriptors = outputs.descriptors.clone();
+        loop {
+            let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, reads };
+            let happened = py.detach(|| turn(&ends, &mut outgoing, inbox, &mut patience));
+            match happened {
+                Ok(Turn::Received(count)) => {
+                    if let Some(arrived) = receive(py, inbox, end, count)? {
+                        return Ok(Some(arrived));
+                    }
+                }
+                Ok(Turn::Sent | Turn::Eof) => return Ok(None),
+                Ok(Turn::Output(index, bytes)) => {
+                    if bytes.is_empty() {
+                        descriptors[index] = -1;
+                    } else {
+                        outputs.hand_over(py, index, &bytes)?;
+                    }
+                }
+                Ok(Turn::Interrupted) | Err(Errno::INTR) => py.check_signals()?,
+                Ok(Turn::Deadline) => return Err(raise(py, "DeadlineExceeded", "the deadline is over", None)),
+                Ok(Turn::Stalled) => {
+                    let text = format!("a frame made no progress for {:?}", self.stall);
+                    return Err(raise(py, "Stalled", &text, None));
+                }
+                Err(error) => return Err(PyOSError::new_err((error.raw_os_error(), error.to_string()))),
+            }
+        }
+    }
+}
+
+/// Puts received bytes to use: checks a head against the session as soon as it is there, builds, checks, and hands out a whole frame.
+fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> PyResult<Option<Arrived>> {
+    use hookless::frame::Want;
+    match inbox.assembler.want() {
+        Want::Slot { .. } => inbox.assembler.advance_slot(count as u64),
+        _ => {
+            let had_head = inbox.assembler.head().is_some();
+            inbox.advance(py, count)?;
+            if let (false, Some(head), End::Host(host)) = (had_head, inbox.assembler.head(), end) {
+                host.check_head(&head).map_err(|error| decode_error(py, &error))?;
+            }
+        }
+    }
+    loop {
+        match inbox.assembler.want() {
+            Want::Bytes | Want::Slot { .. } => return Ok(None),
+            Want::Build | Want::Check { .. } | Want::Done => {
+                if let Some(arrived) = inbox.settle(py)? {
+                    return Ok(Some(arrived));
+                }
+            }
+        }
+    }
+}
+
+enum Event {
+    Host(HostEvent),
+    Worker(WorkerEvent),
+}
+
+impl End {
+    fn handle(&mut self, arrived: &Arrived) -> hookless::Result<Event> {
+        match self {
+            End::Host(host) => host.handle(&arrived.head, &arrived.body).map(Event::Host),
+            End::Worker(worker) => worker.handle(&arrived.head, &arrived.body).map(Event::Worker),
+        }
+    }
+
+    fn close(&mut self) {
+        if let End::Host(host) = self {
+            host.close();
+        }
+    }
+
+    fn cancel_unsent(&mut self) {
+        if let End::Host(host) = self {
+            host.cancel_unsent();
+        }
+    }
+}
+
+impl<'a, 'py> Outputs<'a, 'py> {
+    fn none() -> Self {
+        Outputs { descriptors: Vec::new(), callback: None }
+    }
+
+    fn hand_over(&self, py: Python<'_>, index: usize, bytes: &[u8]) -> PyResult<()> {
+        match self.callback {
+            Some(callback) => callback.call1((index, PyBytes::new(py, bytes))).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn drain(py: Python<'_>, outputs: &Outputs<'_, '_>) -> PyResult<()> {
+    for (index, output) in outputs.descriptors.iter().enumerate() {
+        let mut drained = 0;
+        while *output >= 0 && drained < DRAIN {
+            match ready_output(output) {
+                Some(bytes) if !bytes.is_empty() => {
+                    drained += bytes.len();
+                    outputs.hand_over(py, index, &bytes)?;
+                }
+                _ => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The buffers of a region, held while they are sent from their own memory.
+struct Held<'a, 'py> {
+    region: &'a [Bound<'py, PyAny>],
+    /// Copies of those that another thread could resize.
+    copies: Vec<Vec<u8>>,
+}
+
+impl<'a, 'py> Held<'a, 'py> {
+    fn of(region: &'a [Bound<'py, PyAny>]) -> PyResult<Self> {
+        let mut copies = Vec::new();
+        for entry in region {
+            copies.push(match crate::codec::borrowed(entry) {
+                Some(_) => Vec::new(),
+                None => crate::ffi::buffer::copied(entry)?,
+            });
+        }
+        Ok(Held { region, copies })
+    }
+
+    /// Head and body, then each buffer after its padding.
+    fn outgoing<'s>(&'s self, frame: &'s [u8]) -> Outgoing<'s> {
+        static ZEROS: [u8; 64] = [0; 64];
+        let mut parts = vec![frame];
+        let mut filled = frame.len() as u64;
+        for (entry, copy) in self.region.iter().zip(&self.copies) {
+            let bytes = crate::codec::borrowed(entry).unwrap_or(copy);
+            let gap = padding(filled);
+            parts.push(&ZEROS[..gap as usize]);
+            parts.push(bytes);
+            filled += gap + bytes.len() as u64;
+        }
+        parts.retain(|part| !part.is_empty());
+        Outgoing::new(parts)
+    }
+}
+
+fn seconds(wait: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(wait.max(0.0)).map_err(|_| PyValueError::new_err("seconds, as a finite number"))
+}
+
+#[cold]
+fn closed(py: Python<'_>) -> PyErr {
+    decode_error(py, &Error::new(Code::UnexpectedFrame).note("the channel is closed"))
+}
+
+#[cold]
+fn wrong_end(py: Python<'_>) -> PyErr {
+    decode_error(py, &Error::new(Code::UnexpectedFrame).note("this is the other end's part"))
+}

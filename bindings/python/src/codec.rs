@@ -1,0 +1,296 @@
+//! `dumps`, `loads`, `encode`, `decode`: whole frames.
+
+use std::cell::Cell;
+
+use hookless::frame::{FrameKind, HEAD_LEN, Head, check_region, padding, slice, split};
+use hookless::wire::{Writer, read};
+use hookless::{Code, Error, Limits as Core};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyMemoryView};
+
+use crate::build::{PyBuilder, Source};
+use crate::errors::{decode_error, encode_error};
+use crate::ffi::{buffer, make};
+use crate::ffi::targets::Targets;
+use crate::inbox::Inbox;
+use crate::limits::{Limits, chosen};
+use crate::walk::Walker;
+use crate::array::RegionBuffer;
+
+thread_local! {
+    /// The buffer that bodies are written into, kept from one call to the next.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A scratch buffer larger than this is given back.
+const KEPT: usize = 1 << 20;
+
+/// Encodes one frame and hands it to `use_it`: head and body, then the buffers of the region, each to be preceded by
+/// [`padding`] zero bytes.
+pub(crate) fn with_frame<'py, R>(
+    value: &Bound<'py, PyAny>,
+    kind: FrameKind,
+    call_id: u64,
+    limits: &Core,
+    use_it: impl FnOnce(&[u8], &[Bound<'py, PyAny>]) -> PyResult<R>,
+) -> PyResult<R> {
+    let py = value.py();
+    let mut out = SCRATCH.take();
+    out.clear();
+    out.resize(HEAD_LEN, 0);
+    let mut writer = Writer::new(out, limits, true).map_err(|error| encode_error(py, &error, None))?;
+    let mut walker = Walker::new(py, &mut writer, limits)?;
+    let walked = walker.value(value);
+    let (region, type_name, raised) = (walker.region, walker.type_name, walker.raised);
+    if let Err(error) = walked {
+        SCRATCH.set(kept(writer.into_buffer()));
+        let error = error.within(|path| path.push('$'));
+        return Err(raised.unwrap_or_else(|| encode_error(py, &error, type_name.as_deref())));
+    }
+    let (mut frame, data_len) = writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
+    let body_len = (frame.len() - HEAD_LEN) as u64;
+    frame[..HEAD_LEN].copy_from_slice(&Head { kind, call_id, body_len, data_len }.to_bytes());
+    let result = use_it(&frame, &region);
+    SCRATCH.set(kept(frame));
+    result
+}
+
+fn kept(buffer: Vec<u8>) -> Vec<u8> {
+    if buffer.capacity() > KEPT { Vec::new() } else { buffer }
+}
+
+/// Encodes a value as one frame.
+///
+/// value: anything of the closed set. limits: where to stop (proto/limits.md).
+/// Raises EncodeError with the path to what cannot be sent; nothing has been written then.
+#[pyfunction]
+#[pyo3(name = "dumps", signature = (value, *, limits=None))]
+pub(crate) fn py_dumps<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyBytes>> {
+    dumps(value, limits)
+}
+
+pub(crate) fn dumps<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyBytes>> {
+    let py = value.py();
+    with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
+        let bytes = if region.is_empty() { make::bytes(py, frame) } else { joined(py, frame, region) };
+        Ok(bytes.map_err(|error| encode_error(py, &error, None))?.cast_into::<PyBytes>()?)
+    })
+}
+
+/// One bytes object of a frame and its region.
+fn joined<'py>(py: Python<'py>, frame: &[u8], region: &[Bound<'py, PyAny>]) -> hookless::Result<Bound<'py, PyAny>> {
+    let mut len = frame.len() as u64;
+    for entry in region {
+        len += padding(len) + entry_len(entry);
+    }
+    let mut targets = Targets::default();
+    let bytes = targets.reserve_bytes(py, hookless::wire::BytesKind::Bytes, len)?;
+    let mut at = 0;
+    let mut put = |part: &[u8]| {
+        targets.put(0, at, part);
+        at += part.len();
+        at as u64
+    };
+    let mut filled = put(frame);
+    for entry in region {
+        put(&[0; 64][..padding(filled) as usize]);
+        filled = match borrowed(entry) {
+            Some(bytes) => put(bytes),
+            None => put(&buffer::copied(entry).map_err(|_| Error::new(Code::OutOfMemory))?),
+        };
+    }
+    Ok(bytes)
+}
+
+fn entry_len(entry: &Bound<'_, PyAny>) -> u64 {
+    entry.len().unwrap_or_default() as u64
+}
+
+/// The bytes of a region entry that can be borrowed: immutable bytes, or an array's own memory.
+pub(crate) fn borrowed<'a>(entry: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
+    if let Ok(bytes) = entry.cast::<PyBytes>() {
+        return Some(bytes.as_bytes());
+    }
+    let found = entry.cast_exact::<RegionBuffer>().ok()?;
+    crate::ffi::ndarray::contiguous_bytes(found.get().array.bind(entry.py()))
+}
+
+/// Encodes a value as a list of buffers that are, joined, exactly what `dumps` gives.
+///
+/// Arrays, bytes and bytearrays of 16 384 bytes and more are not copied: the list holds their own memory, so they must not change before it
+/// has been sent. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages.
+#[pyfunction]
+#[pyo3(signature = (value, *, limits=None))]
+pub(crate) fn encode<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyList>> {
+    let py = value.py();
+    with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
+        let parts = PyList::empty(py);
+        let mut filled = frame.len() as u64;
+        let mut head = frame.to_vec();
+        for entry in region {
+            let gap = padding(filled);
+            head.resize(head.len() + gap as usize, 0);
+            if !head.is_empty() {
+                parts.append(PyBytes::new(py, &head))?;
+            }
+            head.clear();
+            parts.append(entry)?;
+            filled += gap + entry_len(entry);
+        }
+        if !head.is_empty() {
+            parts.append(PyBytes::new(py, &head))?;
+        }
+        Ok(parts)
+    })
+}
+
+/// Whether `value` can be sent as it is, in a body of at most `max_bytes` bytes and without a data region.
+#[pyfunction]
+pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bool> {
+    let limits = Core { body: max_bytes, region: 0, depth: 32, ..Core::default() };
+    match with_frame(value, FrameKind::Value, 0, &limits, |_, _| Ok(())) {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Decodes one VALUE frame.
+///
+/// data: the bytes of exactly one frame. copy: if False, large arrays are read-only views of `data`, which must be bytes (or a memoryview of
+/// bytes) then; otherwise arrays own their memory and are writable.
+/// Raises DecodeError (LimitExceeded, Truncated) with code, offset and path; runs, imports and opens nothing that the bytes choose.
+#[pyfunction]
+#[pyo3(signature = (data, *, limits=None, copy=true))]
+pub(crate) fn loads<'py>(
+    data: &Bound<'py, PyAny>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    if let Ok(bytes) = data.cast_exact::<PyBytes>() {
+        return load_slice(py, bytes.as_bytes(), &chosen(limits), (!copy).then_some(bytes));
+    }
+    if let Some((owner, start, len)) = view_of_bytes(data)? {
+        let part = owner.as_bytes().get(start..start + len).unwrap_or_default();
+        return load_slice(py, part, &chosen(limits), (!copy).then_some(&owner));
+    }
+    if !copy {
+        return Err(PyValueError::new_err("copy=False needs bytes, or a memoryview of bytes: other buffers can change"));
+    }
+    load_slice(py, &buffer::copied(data)?, &chosen(limits), None)
+}
+
+/// The bytes that a memoryview looks at, where in them it begins, and its length.
+fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyBytes>, usize, usize)>> {
+    let Ok(view) = data.cast_exact::<PyMemoryView>() else { return Ok(None) };
+    let Ok(owner) = view.getattr("obj")?.cast_into_exact::<PyBytes>() else { return Ok(None) };
+    let found = pyo3::buffer::PyBuffer::<u8>::get(view)?;
+    if !found.is_c_contiguous() {
+        return Ok(None);
+    }
+    let start = (found.buf_ptr() as usize).checked_sub(owner.as_bytes().as_ptr() as usize);
+    let (len, whole) = (found.len_bytes(), owner.as_bytes().len());
+    Ok(start.filter(|start| start.checked_add(len).is_some_and(|end| end <= whole)).map(|start| (owner, start, len)))
+}
+
+/// Decodes a frame that lies in memory that cannot change; as views of `views`, in which it lies, when that is given.
+fn load_slice<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    limits: &Core,
+    views: Option<&Bound<'py, PyBytes>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let refuse = |error: Error| decode_error(py, &error);
+    // Warmed up before a byte is looked at.
+    let mut targets = Targets::default();
+    crate::warm::warm(py)?;
+    let frame = split(data, limits).map_err(refuse)?;
+    if frame.head.kind != FrameKind::Value {
+        let note = format!("{} is not VALUE", frame.head.kind.name());
+        return Err(refuse(Error::at(Code::UnknownFrameKind, 5).note(note)));
+    }
+    let source = match views {
+        Some(owner) => {
+            let start = frame.region.as_ptr() as usize - owner.as_bytes().as_ptr() as usize;
+            Source::View { owner: owner.clone(), start, targets: &mut targets }
+        }
+        None => Source::Fill(&mut targets),
+    };
+    let mut builder = PyBuilder::new(py, source)?;
+    let built = read(frame.body, &frame.head, limits, &mut builder);
+    if let Some(interrupt) = builder.interrupted.take() {
+        return Err(interrupt);
+    }
+    let (value, plan) = built.map_err(refuse)?;
+    check_region(&frame, &plan).map_err(refuse)?;
+    for (index, slot) in plan.slots().iter().enumerate() {
+        targets.put(index, 0, slice(frame.region, slot));
+    }
+    Ok(value)
+}
+
+/// Decodes one VALUE frame that comes in parts, split anywhere.
+///
+/// parts: bytes-like objects. copy: as in `loads`.
+#[pyfunction]
+#[pyo3(signature = (parts, *, limits=None, copy=true))]
+pub(crate) fn decode<'py>(
+    parts: &Bound<'py, PyAny>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = parts.py();
+    let parts: Vec<Bound<'py, PyAny>> = parts.try_iter()?.collect::<PyResult<_>>()?;
+    if let [one] = parts.as_slice() {
+        return loads(one, limits, copy);
+    }
+    if !copy {
+        let whole = PyBytes::new(py, b"").call_method1("join", (parts,))?;
+        return loads(&whole, limits, false);
+    }
+    let mut inbox = Inbox::new(chosen(limits));
+    crate::warm::warm(py)?;
+    // Both lengths are compared with what is there before anything is built (F14).
+    let mut total = 0u64;
+    let mut held = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let bytes = match part.cast_exact::<PyBytes>() {
+            Ok(bytes) => Held::Borrowed(bytes.as_bytes()),
+            Err(_) => Held::Owned(buffer::copied(part)?),
+        };
+        total += bytes.as_slice().len() as u64;
+        held.push(bytes);
+    }
+    inbox.expect_exactly(total);
+    let mut found = None;
+    for part in &held {
+        let mut bytes = part.as_slice();
+        if found.is_none() {
+            found = inbox.feed(py, &mut bytes)?;
+        }
+    }
+    match found {
+        Some(frame) if frame.head.kind == FrameKind::Value => Ok(frame.value.into_bound(py)),
+        Some(frame) => {
+            let note = format!("{} is not VALUE", frame.head.kind.name());
+            Err(decode_error(py, &Error::at(Code::UnknownFrameKind, 5).note(note)))
+        }
+        None => Err(decode_error(py, &inbox.truncated())),
+    }
+}
+
+enum Held<'a> {
+    Borrowed(&'a [u8]),
+    Owned(Vec<u8>),
+}
+
+impl Held<'_> {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Held::Borrowed(bytes) => bytes,
+            Held::Owned(bytes) => bytes,
+        }
+    }
+}

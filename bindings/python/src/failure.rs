@@ -1,0 +1,389 @@
+//! Exceptions as inert values: `Failure` and `TraceFrame`, to and from the wire's table of entries.
+
+use std::collections::HashMap;
+
+use hookless::wire::{EntryHead, EntryParts, FrameParts};
+use hookless::{Code, Error, Result, TextRef};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::ffi::{chars, make};
+use crate::scalars::table_error;
+
+/// What is known of an exception that happened elsewhere: text, numbers and closed values.
+///
+/// Nothing in it is ever looked up, imported, opened or called.
+#[pyclass(frozen, module = "hookless")]
+pub(crate) struct Failure {
+    /// Module of the class, as text.
+    #[pyo3(get)]
+    pub(crate) module: Py<PyAny>,
+    /// Qualified name of the class, as text.
+    #[pyo3(get)]
+    pub(crate) qualname: Py<PyAny>,
+    /// `module.qualname` of the other classes in its MRO.
+    #[pyo3(get)]
+    pub(crate) bases: Py<PyTuple>,
+    /// What `str(e)` gave.
+    #[pyo3(get)]
+    pub(crate) message: Py<PyAny>,
+    /// The arguments; one that could not be sent is its repr, and named in `cut`.
+    #[pyo3(get)]
+    pub(crate) args: Py<PyTuple>,
+    /// Notes.
+    #[pyo3(get)]
+    pub(crate) notes: Py<PyTuple>,
+    #[pyo3(get)]
+    pub(crate) fields: Py<PyDict>,
+    /// What the sandbox denied.
+    #[pyo3(get)]
+    pub(crate) denials: Py<PyTuple>,
+    /// The traceback, outermost frame first.
+    #[pyo3(get)]
+    pub(crate) frames: Py<PyTuple>,
+    /// The explicit cause.
+    #[pyo3(get)]
+    pub(crate) cause: Option<Py<Failure>>,
+    /// The exception that was being handled.
+    #[pyo3(get)]
+    pub(crate) context: Option<Py<Failure>>,
+    /// Whether the context is hidden when the report is shown.
+    #[pyo3(get)]
+    pub(crate) suppress_context: bool,
+    /// Members of an exception group.
+    #[pyo3(get)]
+    pub(crate) members: Py<PyTuple>,
+    /// What was left out or replaced.
+    #[pyo3(get)]
+    pub(crate) cut: Py<PyTuple>,
+}
+
+#[pymethods]
+impl Failure {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "the fields of a descriptor, most of them by keyword")]
+    #[pyo3(signature = (module, qualname, bases, message, args=None, *, notes=None, fields=None, denials=None, frames=None, cause=None,
+        context=None, suppress_context=false, members=None, cut=None))]
+    fn new(
+        py: Python<'_>,
+        module: Py<PyAny>,
+        qualname: Py<PyAny>,
+        bases: Bound<'_, PyTuple>,
+        message: Py<PyAny>,
+        args: Option<Bound<'_, PyTuple>>,
+        notes: Option<Bound<'_, PyTuple>>,
+        fields: Option<Bound<'_, PyDict>>,
+        denials: Option<Bound<'_, PyTuple>>,
+        frames: Option<Bound<'_, PyTuple>>,
+        cause: Option<Py<Failure>>,
+        context: Option<Py<Failure>>,
+        suppress_context: bool,
+        members: Option<Bound<'_, PyTuple>>,
+        cut: Option<Bound<'_, PyTuple>>,
+    ) -> PyResult<Self> {
+        let tuple = |given: Option<Bound<'_, PyTuple>>| given.unwrap_or_else(|| PyTuple::empty(py)).unbind();
+        Ok(Failure {
+            module,
+            qualname,
+            bases: bases.unbind(),
+            message,
+            args: tuple(args),
+            notes: tuple(notes),
+            fields: fields.map_or_else(|| Ok(PyDict::new(py)), |fields| fields.copy())?.unbind(),
+            denials: tuple(denials),
+            frames: tuple(frames),
+            cause,
+            context,
+            suppress_context,
+            members: tuple(members),
+            cut: tuple(cut),
+        })
+    }
+
+    /// `module.qualname`; for builtins the plain name.
+    #[getter]
+    fn type_name(&self, py: Python<'_>) -> PyResult<String> {
+        let text = |part: &Py<PyAny>| lossy(part.bind(py));
+        let (module, qualname) = (text(&self.module)?, text(&self.qualname)?);
+        Ok(if module == "builtins" { qualname } else { format!("{module}.{qualname}") })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let shown: String = self.type_name(py)?.chars().take(120).flat_map(char::escape_debug).collect();
+        Ok(format!("<hookless.Failure {shown}>"))
+    }
+
+    /// Two reports are equal when they encode to the same bytes.
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if !other.is_exact_instance_of::<Failure>() {
+            return Ok(false);
+        }
+        if slf.is(other) {
+            return Ok(true);
+        }
+        let (mine, theirs) = (crate::codec::dumps(slf.as_any(), None)?, crate::codec::dumps(other, None)?);
+        Ok(mine.as_bytes() == theirs.as_bytes())
+    }
+}
+
+/// One line of a remote traceback.
+#[pyclass(frozen, eq, module = "hookless")]
+#[derive(PartialEq)]
+pub(crate) struct TraceFrame {
+    file: Chars,
+    /// First line, from 1.
+    #[pyo3(get)]
+    line: Option<u32>,
+    /// Last line.
+    #[pyo3(get)]
+    end_line: Option<u32>,
+    /// First column, in bytes from 0.
+    #[pyo3(get)]
+    column: Option<u32>,
+    /// Column after the last.
+    #[pyo3(get)]
+    end_column: Option<u32>,
+    function: Chars,
+    source: Option<Chars>,
+}
+
+/// Generalised UTF-8 of a str, and whether it holds a surrogate.
+#[derive(Clone, PartialEq, Eq)]
+struct Chars {
+    bytes: Vec<u8>,
+    surrogates: bool,
+}
+
+impl Chars {
+    fn of(text: &Bound<'_, PyAny>) -> PyResult<Chars> {
+        let Some(found) = chars::of(text) else {
+            return Err(pyo3::exceptions::PyTypeError::new_err("text belongs here"));
+        };
+        let mut bytes = Vec::new();
+        let surrogates = found.append_to(&mut bytes);
+        Ok(Chars { bytes, surrogates })
+    }
+
+    fn from_wire(text: TextRef<'_>) -> Chars {
+        Chars { bytes: text.as_bytes().to_vec(), surrogates: matches!(text, TextRef::Surrogates(_)) }
+    }
+
+    fn as_ref(&self) -> Result<TextRef<'_>> {
+        TextRef::from_generalised(&self.bytes).ok_or_else(|| Error::new(Code::BadUtf8))
+    }
+
+    fn to_py<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        chars::utf8(py, &self.bytes, self.surrogates).map_err(|error| crate::errors::decode_error(py, &error))
+    }
+}
+
+#[pymethods]
+impl TraceFrame {
+    #[new]
+    #[pyo3(signature = (file, line=None, end_line=None, column=None, end_column=None, function=None, source=None))]
+    fn new(
+        file: &Bound<'_, PyAny>,
+        line: Option<u32>,
+        end_line: Option<u32>,
+        column: Option<u32>,
+        end_column: Option<u32>,
+        function: Option<&Bound<'_, PyAny>>,
+        source: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let function = function.map_or(Ok(Chars { bytes: Vec::new(), surrogates: false }), Chars::of)?;
+        let source = source.map(Chars::of).transpose()?;
+        Ok(TraceFrame { file: Chars::of(file)?, line, end_line, column, end_column, function, source })
+    }
+
+    /// File name in the child; never opened.
+    #[getter]
+    fn file<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.file.to_py(py)
+    }
+
+    /// Name of the function.
+    #[getter]
+    fn function<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.to_py(py)
+    }
+
+    /// The source line, as the child read it.
+    #[getter]
+    fn source<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.source.as_ref().map(|source| source.to_py(py)).transpose()
+    }
+
+    fn __repr__(&self) -> String {
+        let show = |text: &Chars| -> String {
+            String::from_utf8_lossy(&text.bytes).chars().take(80).flat_map(char::escape_debug).collect()
+        };
+        let line = self.line.map_or_else(|| "?".to_owned(), |line| line.to_string());
+        format!("<hookless.TraceFrame {}:{line} in {}>", show(&self.file), show(&self.function))
+    }
+}
+
+fn lossy(text: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(String::from_utf8_lossy(&Chars::of(text)?.bytes).into_owned())
+}
+
+/// The entries of a checked report as `Failure`s: the first of them.
+pub(crate) fn from_entries<'py>(
+    py: Python<'py>,
+    entries: Vec<EntryParts<'_, Bound<'py, PyAny>>>,
+) -> Result<Bound<'py, Failure>> {
+    let mut made: Vec<Option<Py<Failure>>> = Vec::new();
+    made.resize_with(entries.len(), || None);
+    // Links lead to later entries only (X4), so those are made first.
+    for (index, entry) in entries.into_iter().enumerate().rev() {
+        let failure = one(py, entry, &made)?;
+        made[index] = Some(failure.unbind());
+    }
+    match made.into_iter().next().flatten() {
+        Some(first) => Ok(first.into_bound(py)),
+        None => Err(Error::new(Code::BadArity)),
+    }
+}
+
+fn one<'py>(
+    py: Python<'py>,
+    entry: EntryParts<'_, Bound<'py, PyAny>>,
+    made: &[Option<Py<Failure>>],
+) -> Result<Bound<'py, Failure>> {
+    let refuse = |error: PyErr| table_error(py, &error);
+    let head = entry.head;
+    let text = |text: TextRef<'_>| chars::utf8(py, text.as_bytes(), matches!(text, TextRef::Surrogates(_)));
+    let tuple = |items: Vec<Bound<'py, PyAny>>| PyTuple::new(py, items).map(Bound::unbind).map_err(refuse);
+    let texts = |all: &[TextRef<'_>]| tuple(all.iter().map(|&one| text(one)).collect::<Result<_>>()?);
+    let link = |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));
+    let frames: PyResult<Vec<_>> = head.frames.iter().map(|frame| Bound::new(py, frame_from(frame)).map(Bound::into_any)).collect();
+    let members = head.members.iter().filter_map(|&to| link(Some(to))).map(|found| found.into_bound(py).into_any());
+    let fields = make::dict(py)?;
+    for (name, value) in entry.fields {
+        fields.set_item(text(name)?, value).map_err(refuse)?;
+    }
+    let failure = Failure {
+        module: text(head.module)?.unbind(),
+        qualname: text(head.qualname)?.unbind(),
+        bases: texts(&head.bases)?,
+        message: text(head.message)?.unbind(),
+        args: tuple(entry.args)?,
+        notes: texts(&head.notes)?,
+        fields: fields.unbind(),
+        denials: texts(&head.denials)?,
+        frames: tuple(frames.map_err(refuse)?)?,
+        cause: link(head.cause),
+        context: link(head.context),
+        suppress_context: head.suppress_context,
+        members: tuple(members.collect())?,
+        cut: texts(&head.cut)?,
+    };
+    Bound::new(py, failure).map_err(refuse)
+}
+
+fn frame_from(frame: &FrameParts<'_>) -> TraceFrame {
+    let [line, end_line, column, end_column] = frame.position;
+    TraceFrame {
+        file: Chars::from_wire(frame.file),
+        line,
+        end_line,
+        column,
+        end_column,
+        function: Chars::from_wire(frame.function),
+        source: frame.source.map(Chars::from_wire),
+    }
+}
+
+/// The entries that a failure leads to, numbered as X4 says, with the number of each.
+pub(crate) fn entries<'py>(root: &Bound<'py, Failure>) -> PyResult<(Vec<Bound<'py, Failure>>, HashMap<usize, u32>)> {
+    let py = root.py();
+    let mut seen = HashMap::new();
+    let mut finished: Vec<Bound<'py, Failure>> = Vec::new();
+    let mut stack = vec![(root.clone(), false)];
+    while let Some((failure, done)) = stack.pop() {
+        if done {
+            finished.push(failure);
+            continue;
+        }
+        if seen.insert(failure.as_ptr() as usize, 0u32).is_some() {
+            continue;
+        }
+        let this = failure.get();
+        stack.push((failure.clone(), true));
+        // The walk of X4 takes the members from last to first, then context, then cause; a stack gives back the last first.
+        for next in [&this.cause, &this.context].into_iter().flatten() {
+            stack.push((next.bind(py).clone(), false));
+        }
+        for member in this.members.bind(py) {
+            stack.push((member.cast_into::<Failure>()?, false));
+        }
+    }
+    finished.reverse();
+    for (number, failure) in finished.iter().enumerate() {
+        seen.insert(failure.as_ptr() as usize, u32::try_from(number).unwrap_or(u32::MAX));
+    }
+    Ok((finished, seen))
+}
+
+/// The texts of a failure, held while its entry is written.
+pub(crate) struct EntryTexts {
+    single: [Chars; 3],
+    many: [Vec<Chars>; 4],
+    frames: Vec<(Chars, [Option<u32>; 4], Chars, Option<Chars>)>,
+}
+
+impl EntryTexts {
+    pub(crate) fn of(failure: &Bound<'_, Failure>) -> PyResult<EntryTexts> {
+        let (py, this) = (failure.py(), failure.get());
+        let many = |texts: &Py<PyTuple>| texts.bind(py).iter().map(|text| Chars::of(&text)).collect::<PyResult<Vec<_>>>();
+        let text = |text: &Py<PyAny>| Chars::of(text.bind(py));
+        let frames = this.frames.bind(py).iter().map(|frame| {
+            let frame = frame.cast_into::<TraceFrame>()?;
+            let frame = frame.get();
+            let position = [frame.line, frame.end_line, frame.column, frame.end_column];
+            Ok((frame.file.clone(), position, frame.function.clone(), frame.source.clone()))
+        });
+        Ok(EntryTexts {
+            single: [text(&this.module)?, text(&this.qualname)?, text(&this.message)?],
+            many: [many(&this.bases)?, many(&this.notes)?, many(&this.denials)?, many(&this.cut)?],
+            frames: frames.collect::<PyResult<_>>()?,
+        })
+    }
+
+    /// The head of the entry, with links by the numbers of [`entries`].
+    pub(crate) fn head(&self, failure: &Bound<'_, Failure>, numbers: &HashMap<usize, u32>) -> Result<EntryHead<'_>> {
+        let (py, this) = (failure.py(), failure.get());
+        let number = |to: &Bound<'_, PyAny>| numbers.get(&(to.as_ptr() as usize)).copied();
+        let link = |to: &Option<Py<Failure>>| to.as_ref().and_then(|to| number(to.bind(py).as_any()));
+        let [module, qualname, message] = &self.single;
+        let [bases, notes, denials, cut] = &self.many;
+        Ok(EntryHead {
+            module: module.as_ref()?,
+            qualname: qualname.as_ref()?,
+            bases: refs(bases)?,
+            message: message.as_ref()?,
+            notes: refs(notes)?,
+            denials: refs(denials)?,
+            cut: refs(cut)?,
+            frames: self
+                .frames
+                .iter()
+                .map(|(file, position, function, source)| {
+                    Ok(FrameParts {
+                        file: file.as_ref()?,
+                        position: *position,
+                        function: function.as_ref()?,
+                        source: source.as_ref().map(Chars::as_ref).transpose()?,
+                    })
+                })
+                .collect::<Result<_>>()?,
+            suppress_context: this.suppress_context,
+            cause: link(&this.cause),
+            context: link(&this.context),
+            members: this.members.bind(py).iter().filter_map(|member| number(&member)).collect(),
+        })
+    }
+}
+
+fn refs(texts: &[Chars]) -> Result<Vec<TextRef<'_>>> {
+    texts.iter().map(Chars::as_ref).collect()
+}

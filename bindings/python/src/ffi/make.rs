@@ -1,0 +1,146 @@
+//! Objects of CPython's own types, with a typed error when memory runs out.
+
+use hookless::{Code, Error, Result};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Takes over a new reference, or the exception that stands for it.
+///
+/// # Safety
+/// `object` is null with an exception set, or a reference that the caller owns.
+pub(super) unsafe fn owned<'py>(py: Python<'py>, object: *mut ffi::PyObject) -> Result<Bound<'py, PyAny>> {
+    // SAFETY: the caller owns the reference; null is handled by the `_or_opt` form.
+    match unsafe { Bound::from_owned_ptr_or_opt(py, object) } {
+        Some(object) => Ok(object),
+        None => Err(refused(py)),
+    }
+}
+
+/// The typed error for the exception that CPython has set; the exception itself is dropped.
+#[cold]
+pub(crate) fn refused(py: Python<'_>) -> Error {
+    let out_of_memory = match PyErr::take(py) {
+        Some(error) => error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py),
+        None => true,
+    };
+    Error::new(if out_of_memory { Code::OutOfMemory } else { Code::KeyError })
+}
+
+pub(crate) fn unsigned(py: Python<'_>, value: u64) -> Result<Bound<'_, PyAny>> {
+    // SAFETY: the GIL is held; the call gives a new reference or null.
+    unsafe { owned(py, ffi::PyLong_FromUnsignedLongLong(value)) }
+}
+
+pub(crate) fn signed(py: Python<'_>, value: i64) -> Result<Bound<'_, PyAny>> {
+    // SAFETY: as above.
+    unsafe { owned(py, ffi::PyLong_FromLongLong(value)) }
+}
+
+pub(crate) fn float(py: Python<'_>, value: f64) -> Result<Bound<'_, PyAny>> {
+    // SAFETY: as above.
+    unsafe { owned(py, ffi::PyFloat_FromDouble(value)) }
+}
+
+pub(crate) fn complex(py: Python<'_>, re: f64, im: f64) -> Result<Bound<'_, PyAny>> {
+    // SAFETY: as above.
+    unsafe { owned(py, ffi::PyComplex_FromDoubles(re, im)) }
+}
+
+pub(crate) fn dict(py: Python<'_>) -> Result<Bound<'_, PyDict>> {
+    // SAFETY: as above; the object is a dict.
+    unsafe { Ok(owned(py, ffi::PyDict_New())?.cast_into_unchecked()) }
+}
+
+pub(crate) fn set(py: Python<'_>, frozen: bool) -> Result<Bound<'_, PyAny>> {
+    let empty = std::ptr::null_mut();
+    // SAFETY: as above; null asks for an empty set.
+    unsafe { owned(py, if frozen { ffi::PyFrozenSet_New(empty) } else { ffi::PySet_New(empty) }) }
+}
+
+/// Adds a member to a set, or to a frozenset that nothing else has seen yet; gives the new size.
+pub(crate) fn set_add(set: &Bound<'_, PyAny>, member: &Bound<'_, PyAny>) -> Result<usize> {
+    // SAFETY: the GIL is held and both are live objects; CPython refuses anything but a set or a fresh frozenset.
+    let status = unsafe { ffi::PySet_Add(set.as_ptr(), member.as_ptr()) };
+    if status != 0 {
+        return Err(refused(set.py()));
+    }
+    // SAFETY: PySet_Add has accepted it, so it is a set or frozenset.
+    let size = unsafe { ffi::PySet_Size(set.as_ptr()) };
+    Ok(usize::try_from(size).unwrap_or_default())
+}
+
+/// Hash of a key, as its table will use it.
+pub(crate) fn hash(key: &Bound<'_, PyAny>) -> Result<isize> {
+    // SAFETY: the GIL is held and the object is live.
+    let hash = unsafe { ffi::PyObject_Hash(key.as_ptr()) };
+    if hash == -1 { Err(refused(key.py())) } else { Ok(hash) }
+}
+
+/// Hashes of what a set holds, in the set's own order.
+pub(crate) fn set_hashes(set: &Bound<'_, PyAny>) -> Result<Vec<isize>> {
+    let refuse = |_| refused(set.py());
+    set.try_iter().map_err(refuse)?.map(|member| hash(&member.map_err(refuse)?)).collect()
+}
+
+/// The next pair of a dict from `position` on, as strong references: safe whatever happens to the dict in between.
+pub(crate) fn dict_next<'py>(
+    dict: &Bound<'py, PyDict>,
+    position: &mut isize,
+) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the GIL is held; PyDict_Next checks the position against the table as it is now.
+    let found = unsafe { ffi::PyDict_Next(dict.as_ptr(), position, &mut key, &mut value) };
+    // SAFETY: both are live while the dict holds them, and are made strong before anything else can run.
+    (found != 0).then(|| unsafe {
+        (Bound::from_borrowed_ptr(dict.py(), key), Bound::from_borrowed_ptr(dict.py(), value))
+    })
+}
+
+/// bytes with these contents.
+pub(crate) fn bytes<'py>(py: Python<'py>, contents: &[u8]) -> Result<Bound<'py, PyAny>> {
+    let len = contents.len().cast_signed();
+    // SAFETY: the pointer is valid for `len` bytes, which are copied.
+    unsafe { owned(py, ffi::PyBytes_FromStringAndSize(contents.as_ptr().cast(), len)) }
+}
+
+/// bytearray with these contents.
+pub(crate) fn bytearray<'py>(py: Python<'py>, contents: &[u8]) -> Result<Bound<'py, PyAny>> {
+    let len = contents.len().cast_signed();
+    // SAFETY: as above.
+    unsafe { owned(py, ffi::PyByteArray_FromStringAndSize(contents.as_ptr().cast(), len)) }
+}
+
+/// An int as an `i64` or `u64`; none when it is larger.
+pub(crate) fn small_int(int: &Bound<'_, PyAny>) -> Option<std::result::Result<i64, u64>> {
+    let mut overflow = 0;
+    // SAFETY: the GIL is held; for an exact int the call cannot fail, and sets `overflow` instead.
+    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(int.as_ptr(), &mut overflow) };
+    match overflow {
+        0 => Some(Ok(value)),
+        1 => int.extract::<u64>().ok().map(Err),
+        _ => None,
+    }
+}
+
+/// The value of an exact float.
+pub(crate) fn float_value(float: &Bound<'_, PyAny>) -> f64 {
+    debug_assert!(float.is_exact_instance_of::<pyo3::types::PyFloat>());
+    // SAFETY: the GIL is held; PyFloat_AsDouble reads any float and cannot run code for an exact one.
+    unsafe { ffi::PyFloat_AsDouble(float.as_ptr()) }
+}
+
+/// Parts of an exact complex number.
+pub(crate) fn complex_parts(number: &Bound<'_, PyAny>) -> (f64, f64) {
+    // SAFETY: the GIL is held; for an exact complex number this reads two fields.
+    let parts = unsafe { ffi::PyComplex_AsCComplex(number.as_ptr()) };
+    (parts.real, parts.imag)
+}
+
+/// Contents of a bytes object, or of a subclass.
+pub(crate) fn bytes_contents<'a>(bytes: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
+    bytes.cast::<pyo3::types::PyBytes>().ok().map(|bytes| {
+        // The borrow lives as long as `bytes`, whose contents never change.
+        bytes.as_bytes()
+    })
+}

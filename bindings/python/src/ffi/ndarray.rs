@@ -1,0 +1,202 @@
+//! NumPy through its C API.
+
+use std::ffi::{c_int, c_void};
+
+use hookless::array::ArrayHead;
+use hookless::{Code, Error, Order, Result, ScalarKind};
+use numpy::npyffi::{self, NpyTypes, PY_ARRAY_API};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::make::owned;
+use super::targets::Targets;
+
+/// The address of `numpy.ndarray`.
+pub(crate) fn array_type(py: Python<'_>) -> usize {
+    // SAFETY: NumPy is loaded; its API table holds the type for as long as the process lives.
+    unsafe { npyffi::get_type_object(py, NpyTypes::PyArray_Type) as usize }
+}
+
+/// An array with memory of its own that waits for the bytes of a region entry.
+pub(crate) fn reserve<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    head: &ArrayHead,
+    targets: &mut Targets,
+) -> Result<Bound<'py, PyAny>> {
+    let array = allocate(descr, head)?;
+    let len = usize::try_from(head.nbytes()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    // SAFETY: NumPy has allocated exactly `nbytes` for this dtype and shape, and nobody else has the array.
+    unsafe { targets.add(array.as_any(), data(&array), len)? };
+    Ok(array.into_any())
+}
+
+/// An array with memory of its own and these bytes.
+pub(crate) fn copy<'py>(descr: &Bound<'py, PyArrayDescr>, head: &ArrayHead, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+    let array = allocate(descr, head)?;
+    if usize::try_from(head.nbytes()) != Ok(bytes.len()) {
+        return Err(Error::new(Code::BadDataLength));
+    }
+    // SAFETY: NumPy has allocated exactly `nbytes`, the source is another allocation, nobody else has the array.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data(&array), bytes.len()) };
+    Ok(array.into_any())
+}
+
+/// A read-only array over bytes that `owner` keeps alive and unchanged.
+///
+/// # Errors
+/// `bad_data_length` when they are not exactly the elements.
+pub(crate) fn view<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    head: &ArrayHead,
+    bytes: &[u8],
+    owner: &Bound<'py, pyo3::types::PyBytes>,
+) -> Result<Bound<'py, PyAny>> {
+    let all = owner.as_bytes().as_ptr_range();
+    let part = bytes.as_ptr_range();
+    let inside = all.start <= part.start && part.end <= all.end;
+    if !inside || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
+        return Err(Error::new(Code::BadDataLength));
+    }
+    let flags = if head.shape().order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { npyffi::NPY_ARRAY_C_CONTIGUOUS };
+    let array = new_array(descr, head, bytes.as_ptr().cast_mut().cast(), flags)?;
+    // SAFETY: the bytes lie inside `owner`, whose contents never change; the array keeps it alive and, without the flag WRITEABLE, never
+    // writes. SetBaseObject takes over the reference, also when it fails.
+    let status = unsafe {
+        PY_ARRAY_API.PyArray_SetBaseObject(owner.py(), array.as_array_ptr(), owner.clone().into_any().into_ptr())
+    };
+    if status != 0 { Err(unsupported(owner.py())) } else { Ok(array.into_any()) }
+}
+
+fn allocate<'py>(descr: &Bound<'py, PyArrayDescr>, head: &ArrayHead) -> Result<Bound<'py, PyUntypedArray>> {
+    let flags = if head.shape().order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { 0 };
+    new_array(descr, head, std::ptr::null_mut(), flags)
+}
+
+fn new_array<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    head: &ArrayHead,
+    memory: *mut c_void,
+    flags: c_int,
+) -> Result<Bound<'py, PyUntypedArray>> {
+    let py = descr.py();
+    let unsupported_rank = || Error::new(Code::DtypeUnsupported).note("too many dimensions for this NumPy");
+    let mut dims = [0isize; 64];
+    for (to, &from) in dims.iter_mut().zip(head.shape().dimensions()) {
+        *to = isize::try_from(from).map_err(|_| unsupported_rank())?;
+    }
+    let rank = c_int::try_from(head.shape().dimensions().len()).map_err(|_| unsupported_rank())?;
+    // SAFETY: `dims` holds `rank` dimensions whose product A6 bounds; NewFromDescr steals the reference to the dtype, and gives a new
+    // array of the exact type ndarray, or null.
+    unsafe {
+        let subtype = npyffi::get_type_object(py, NpyTypes::PyArray_Type);
+        let steal = descr.clone().into_dtype_ptr();
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            subtype,
+            steal,
+            rank,
+            dims.as_mut_ptr(),
+            std::ptr::null_mut(),
+            memory,
+            flags,
+            std::ptr::null_mut(),
+        );
+        match Bound::from_owned_ptr_or_opt(py, array) {
+            Some(array) => Ok(array.cast_into_unchecked()),
+            None => Err(unsupported(py)),
+        }
+    }
+}
+
+/// NumPy said no: memory, or something that this version of it cannot make.
+#[cold]
+fn unsupported(py: Python<'_>) -> Error {
+    match PyErr::take(py) {
+        Some(error) if error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py) => Error::new(Code::OutOfMemory),
+        Some(error) => Error::new(Code::DtypeUnsupported).note(error.to_string()),
+        None => Error::new(Code::OutOfMemory),
+    }
+}
+
+/// Where an array's elements begin.
+fn data(array: &Bound<'_, PyUntypedArray>) -> *mut u8 {
+    // SAFETY: a live array's struct may be read while the GIL is held.
+    unsafe { (*array.as_array_ptr()).fields.data.cast() }
+}
+
+/// The bytes of an array that is C or Fortran contiguous.
+///
+/// The caller does not let Python code run while it holds the slice.
+pub(crate) fn contiguous_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
+    if !array.is_contiguous() {
+        return None;
+    }
+    let len = array.len().checked_mul(array.dtype().itemsize())?;
+    if len == 0 {
+        return Some(&[]);
+    }
+    // SAFETY: a contiguous array has `len` bytes at `data`; they cannot be freed while the borrow holds the array.
+    Some(unsafe { std::slice::from_raw_parts(data(array), len) })
+}
+
+/// Raw bits of a NumPy scalar whose exact type is that of `kind`, in native order; none for kinds without a fixed size.
+pub(crate) fn bits_of(scalar: &Bound<'_, PyAny>, kind: ScalarKind) -> Option<Bits> {
+    let len = match kind {
+        // On the wire a unit goes before the eight bytes of the ticks.
+        ScalarKind::Datetime64 | ScalarKind::Timedelta64 => 8,
+        _ => kind.size()?,
+    };
+    let mut room = [0u128; 2];
+    // SAFETY: the type of `scalar` is the one of `kind`, whose C value takes `len` bytes, 16 at most; the room is larger, and aligned for
+    // each of them. The call copies the value and cannot fail for such a scalar.
+    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(scalar.py(), scalar.as_ptr(), room.as_mut_ptr().cast()) };
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&room[0].to_ne_bytes());
+    Some(Bits { bytes, len })
+}
+
+/// The bytes of one fixed-size scalar.
+pub(crate) struct Bits {
+    bytes: [u8; 16],
+    len: usize,
+}
+
+impl std::ops::Deref for Bits {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl std::ops::DerefMut for Bits {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.len]
+    }
+}
+
+/// A NumPy scalar of the raw bits of one element, in native order.
+pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bits: &[u8]) -> Result<Bound<'py, PyAny>> {
+    if descr.itemsize() != bits.len() {
+        return Err(Error::new(Code::BadPayload));
+    }
+    let mut room = vec![0u128; bits.len() / 16 + 1];
+    let py = descr.py();
+    // SAFETY: the room holds one whole element, aligned for any type; PyArray_Scalar copies it and borrows the dtype.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bits.as_ptr(), room.as_mut_ptr().cast(), bits.len());
+        let none = std::ptr::null_mut();
+        owned(py, PY_ARRAY_API.PyArray_Scalar(py, room.as_mut_ptr().cast(), descr.as_dtype_ptr(), none))
+    }
+}
+
+/// Loads NumPy's API table, so that nothing needs to be imported later.
+pub(crate) fn load_api(py: Python<'_>) -> bool {
+    !ffi_type_is_null(py)
+}
+
+fn ffi_type_is_null(py: Python<'_>) -> bool {
+    let found: *const ffi::PyTypeObject = array_type(py) as *const _;
+    found.is_null()
+}

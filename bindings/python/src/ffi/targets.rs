@@ -1,0 +1,103 @@
+//! Memory of Python objects that the bytes of the data region are read into.
+
+use hookless::wire::BytesKind;
+use hookless::{Code, Error, Result};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::make::owned;
+
+/// Objects that were made with their memory untouched, in the order of the region's entries.
+///
+/// No user sees one before every byte of it has arrived and been checked.
+#[derive(Default)]
+pub(crate) struct Targets {
+    all: Vec<Option<Target>>,
+}
+
+struct Target {
+    /// Keeps the memory alive.
+    _owner: Py<PyAny>,
+    memory: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the memory belongs to `_owner`, which may be held by any thread, and is reached only through `&mut Targets` or `&Targets`.
+unsafe impl Send for Targets {}
+// SAFETY: a shared reference only reads, and nobody else writes (no user has the object yet).
+unsafe impl Sync for Targets {}
+
+impl Targets {
+    /// An uninitialised bytes or bytearray of `len` bytes.
+    pub(crate) fn reserve_bytes<'py>(&mut self, py: Python<'py>, kind: BytesKind, len: u64) -> Result<Bound<'py, PyAny>> {
+        let len = usize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let size = isize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+        // SAFETY: null contents ask for `len` bytes of memory; the pointer is the object's own, valid while it lives, since nobody can
+        // resize what nobody else has.
+        unsafe {
+            let (object, memory) = match kind {
+                BytesKind::Bytes => {
+                    let object = owned(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?;
+                    let memory = ffi::PyBytes_AsString(object.as_ptr());
+                    (object, memory)
+                }
+                BytesKind::ByteArray => {
+                    let object = owned(py, ffi::PyByteArray_FromStringAndSize(std::ptr::null(), size))?;
+                    let memory = ffi::PyByteArray_AsString(object.as_ptr());
+                    (object, memory)
+                }
+            };
+            self.add(&object, memory.cast(), len)?;
+            Ok(object)
+        }
+    }
+
+    /// Adds the memory of an object.
+    ///
+    /// # Safety
+    /// `memory` is valid for writes of `len` bytes as long as `owner` lives, and nobody else uses it until the frame is complete.
+    pub(super) unsafe fn add(&mut self, owner: &Bound<'_, PyAny>, memory: *mut u8, len: usize) -> Result<()> {
+        self.all.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        self.all.push(Some(Target { _owner: owner.clone().unbind(), memory, len }));
+        Ok(())
+    }
+
+    /// Counts an entry that needs no bytes, since its value is a view of them.
+    pub(crate) fn skip(&mut self) -> Result<()> {
+        self.all.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        self.all.push(None);
+        Ok(())
+    }
+
+    /// Copies bytes to where they belong.
+    pub(crate) fn put(&mut self, index: usize, from: usize, bytes: &[u8]) {
+        let Some(Some(target)) = self.all.get(index) else { return };
+        let room = target.len.saturating_sub(from);
+        let count = bytes.len().min(room);
+        // SAFETY: `from + count` is inside the target's memory (see `add`); the source is another allocation.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.memory.add(from), count) };
+    }
+
+    /// The bytes of a target that is full.
+    pub(crate) fn full(&self, index: usize) -> &[u8] {
+        let target = self.all.get(index).and_then(Option::as_ref);
+        // SAFETY: valid (see `add`), and the caller has put in every byte.
+        target.map_or(&[], |target| unsafe { std::slice::from_raw_parts(target.memory, target.len) })
+    }
+
+    /// The memory of a target from `from` on, to be read into by the kernel.
+    pub(crate) fn space(&mut self, index: usize, from: u64) -> &mut [std::mem::MaybeUninit<u8>] {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let Some(Some(target)) = self.all.get_mut(index) else { return &mut [] };
+        if from > target.len {
+            return &mut [];
+        }
+        // SAFETY: inside the target's memory (see `add`), which nobody else uses while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(target.memory.add(from).cast(), target.len - from) }
+    }
+
+    /// Lets all of them go.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+    }
+}

@@ -1,0 +1,131 @@
+//! Frames of Python values from a stream of bytes: the pure assembler, and the memory of the objects it fills.
+
+use hookless::frame::{Assembler, FrameKind, Head, Want};
+use hookless::session::check_shape;
+use hookless::{Code, Error, Limits};
+use pyo3::prelude::*;
+
+use crate::build::{PyBuilder, Source};
+use crate::errors::decode_error;
+use crate::ffi::targets::Targets;
+
+/// One stream's frames in the making.
+pub(crate) struct Inbox {
+    pub(crate) assembler: Assembler,
+    pub(crate) targets: Targets,
+    pending: Option<Py<PyAny>>,
+    /// F14: the length of the one frame, where it is known beforehand.
+    exactly: Option<u64>,
+}
+
+/// A frame that is complete.
+pub(crate) struct Arrived {
+    pub(crate) head: Head,
+    pub(crate) value: Py<PyAny>,
+    /// The body of a control frame.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Inbox {
+    pub(crate) fn new(limits: Limits) -> Inbox {
+        Inbox { assembler: Assembler::new(limits), targets: Targets::default(), pending: None, exactly: None }
+    }
+
+    /// Says that `total` bytes are there, and that they shall be one frame.
+    pub(crate) fn expect_exactly(&mut self, total: u64) {
+        self.exactly = Some(total);
+    }
+
+    /// The error of a stream that ends now.
+    pub(crate) fn truncated(&self) -> Error {
+        Error::at(Code::Truncated, self.assembler.received())
+    }
+
+    /// Takes bytes until a frame is complete or they are used up.
+    pub(crate) fn feed(&mut self, py: Python<'_>, bytes: &mut &[u8]) -> PyResult<Option<Arrived>> {
+        loop {
+            match self.assembler.want() {
+                Want::Bytes if bytes.is_empty() => return Ok(None),
+                Want::Bytes => {
+                    let space = self.assembler.space().map_err(|error| decode_error(py, &error))?;
+                    let count = space.len().min(bytes.len());
+                    space[..count].copy_from_slice(&bytes[..count]);
+                    *bytes = &bytes[count..];
+                    self.advance(py, count)?;
+                }
+                Want::Slot { .. } if bytes.is_empty() => return Ok(None),
+                Want::Slot { index, from, len } => {
+                    let count = usize::try_from(len - from).unwrap_or(usize::MAX).min(bytes.len());
+                    self.targets.put(index, usize::try_from(from).unwrap_or(usize::MAX), &bytes[..count]);
+                    *bytes = &bytes[count..];
+                    self.assembler.advance_slot(count as u64);
+                }
+                Want::Build | Want::Check { .. } | Want::Done => {
+                    if let Some(arrived) = self.settle(py)? {
+                        return Ok(Some(arrived));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says that `count` bytes are in the assembler's space.
+    pub(crate) fn advance(&mut self, py: Python<'_>, count: usize) -> PyResult<()> {
+        let had_head = self.assembler.head().is_some();
+        self.assembler.advance(count).map_err(|error| decode_error(py, &error))?;
+        if let (false, Some(head), Some(total)) = (had_head, self.assembler.head(), self.exactly) {
+            check_total(&head, total).map_err(|error| decode_error(py, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Does what needs no more bytes: builds, checks, hands out.
+    pub(crate) fn settle(&mut self, py: Python<'_>) -> PyResult<Option<Arrived>> {
+        let refuse = |error: Error| decode_error(py, &error);
+        match self.assembler.want() {
+            Want::Build => {
+                self.targets.clear();
+                let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
+                let built = self.assembler.build(&mut builder);
+                if let Some(interrupt) = builder.interrupted.take() {
+                    return Err(interrupt);
+                }
+                let value = built.map_err(refuse)?;
+                if let Some(head) = self.assembler.head() {
+                    check_shape(head.kind, self.assembler.body()).map_err(refuse)?;
+                }
+                self.pending = Some(value.unbind());
+                Ok(None)
+            }
+            Want::Check { index } => {
+                self.assembler.check_slot(self.targets.full(index)).map_err(refuse)?;
+                Ok(None)
+            }
+            Want::Done => {
+                let (Some(head), Some(value)) = (self.assembler.head(), self.pending.take()) else {
+                    return Err(refuse(Error::new(Code::UnexpectedFrame)));
+                };
+                let body = match head.kind {
+                    FrameKind::Hello => self.assembler.body().to_vec(),
+                    FrameKind::Value | FrameKind::Call | FrameKind::Result | FrameKind::Error => Vec::new(),
+                };
+                self.targets.clear();
+                self.assembler.reset();
+                Ok(Some(Arrived { head, value, body }))
+            }
+            Want::Bytes | Want::Slot { .. } => Ok(None),
+        }
+    }
+}
+
+/// F14 for a frame whose bytes are all there.
+fn check_total(head: &Head, total: u64) -> hookless::Result<()> {
+    let end = head.frame_len();
+    if total < end {
+        return Err(Error::at(Code::Truncated, total));
+    }
+    if total > end {
+        return Err(Error::at(Code::TrailingBytes, end).note(format!("{} bytes", total - end)));
+    }
+    Ok(())
+}

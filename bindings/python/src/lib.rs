@@ -1,0 +1,42 @@
+//! The extension module `hookless._hookless`.
+#![deny(unsafe_code)]
+
+mod array;
+mod build;
+mod channel;
+mod codec;
+mod decoder;
+mod errors;
+mod failure;
+mod ffi;
+mod guard;
+mod inbox;
+mod isolation;
+mod limits;
+mod scalars;
+mod wait;
+mod walk;
+mod warm;
+
+use pyo3::prelude::*;
+
+/// Typed MessagePack frames for a closed set of values; the names are re-exported by `hookless`.
+#[pymodule]
+mod _hookless {
+    #[pymodule_export]
+    use super::array::{Array, RegionBuffer, Scalar};
+    #[pymodule_export]
+    use super::channel::Channel;
+    #[pymodule_export]
+    use super::codec::{decode, encodable, encode, loads, py_dumps};
+    #[pymodule_export]
+    use super::decoder::{Decoder, Frame};
+    #[pymodule_export]
+    use super::failure::{Failure, TraceFrame};
+    #[pymodule_export]
+    use super::isolation::lockdown;
+    #[pymodule_export]
+    use super::limits::Limits;
+    #[pymodule_export]
+    use super::warm::use_numpy;
+}

@@ -1,0 +1,68 @@
+//! `hookless.Limits`.
+
+use hookless::Limits as Core;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Where decoding and encoding stop: see proto/limits.md. `Limits(depth=32)` changes one and keeps the rest.
+#[pyclass(frozen, eq, module = "hookless")]
+#[derive(Clone, PartialEq, Default)]
+pub(crate) struct Limits {
+    pub(crate) core: Core,
+}
+
+#[pymethods]
+impl Limits {
+    #[new]
+    #[pyo3(signature = (**overrides))]
+    fn new(overrides: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut core = Core::default();
+        for (name, value) in overrides.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let Some(&(_, _, ceiling)) = Core::TABLE.iter().find(|(known, ..)| *known == name) else {
+                return Err(PyTypeError::new_err(format!("Limits has no limit named {name:?}")));
+            };
+            let refuse = || PyValueError::new_err(format!("Limits.{name} may be 0 to {ceiling}"));
+            let value = value.extract::<u64>().map_err(|error| match value.is_instance_of::<pyo3::types::PyInt>() {
+                true => refuse(),
+                false => error,
+            })?;
+            core = core.with(&name, value).ok_or_else(refuse)?;
+        }
+        Ok(Limits { core })
+    }
+
+    fn __getattr__(&self, name: &str) -> PyResult<u64> {
+        let found = self.core.entries().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value).ok_or_else(|| pyo3::exceptions::PyAttributeError::new_err(name.to_owned()))
+    }
+
+    fn __repr__(&self) -> String {
+        let defaults = Core::default();
+        let changed: Vec<String> = self
+            .core
+            .entries()
+            .zip(defaults.entries())
+            .filter(|(mine, default)| mine != default)
+            .map(|((name, value), _)| format!("{name}={value}"))
+            .collect();
+        format!("Limits({})", changed.join(", "))
+    }
+
+    /// Default and hard ceiling of each limit.
+    #[classattr]
+    #[pyo3(name = "TABLE")]
+    fn table(py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let table = PyDict::new(py);
+        for &(name, default, ceiling) in Core::TABLE {
+            table.set_item(name, (default, ceiling))?;
+        }
+        Ok(table.unbind())
+    }
+}
+
+/// The limits of a call: those given, or the defaults.
+pub(crate) fn chosen(limits: Option<&Bound<'_, Limits>>) -> Core {
+    limits.map_or_else(Core::default, |limits| limits.get().core.clone())
+}

@@ -1,0 +1,378 @@
+//! Python objects to the wire: decides by `type(x)` alone and runs no code of the value's own.
+
+use hookless::array::{ArrayHead, Shape};
+use hookless::wire::{BytesKind, Placed, SequenceKind, SetKind, Writer, push_name};
+use hookless::{Code, Error, Limits, Order, Result, TextRef};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyBaseException;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
+
+use crate::array::{Array, RegionBuffer, Scalar};
+use crate::failure::{self, EntryTexts, Failure};
+use crate::ffi::chars::{self, Chars};
+use crate::ffi::types::{Exact, exact};
+use crate::ffi::{make, ndarray};
+use crate::scalars;
+use crate::warm::{Numpy, Warm, numpy, warm};
+
+/// Walks one value.
+pub(crate) struct Walker<'w, 'l, 'py> {
+    py: Python<'py>,
+    warm: &'py Warm,
+    numpy: Option<&'py Numpy>,
+    writer: &'w mut Writer<'l>,
+    limits: &'l Limits,
+    /// What goes into the data region, in order: objects with the buffer protocol.
+    pub(crate) region: Vec<Bound<'py, PyAny>>,
+    /// UTF-8 of a str that is not ASCII.
+    text: Vec<u8>,
+    /// Name of the type that is not of the closed set.
+    pub(crate) type_name: Option<String>,
+    /// An exception that must pass through, such as KeyboardInterrupt.
+    pub(crate) raised: Option<PyErr>,
+}
+
+impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
+    pub(crate) fn new(py: Python<'py>, writer: &'w mut Writer<'l>, limits: &'l Limits) -> PyResult<Self> {
+        Ok(Walker {
+            py,
+            warm: warm(py)?,
+            numpy: numpy(py)?,
+            writer,
+            limits,
+            region: Vec::new(),
+            text: Vec::new(),
+            type_name: None,
+            raised: None,
+        })
+    }
+
+    /// Writes one value. Recurses once for each open container, which `Limits::depth` bounds.
+    pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match exact(value) {
+            Exact::Str => self.str(value),
+            Exact::Int => self.int(value),
+            Exact::Float => self.writer.float(make::float_value(value)),
+            Exact::None => self.writer.none(),
+            Exact::Bool => self.writer.bool(value.is(PyBool::new(self.py, true))),
+            Exact::Dict => self.dict(value),
+            Exact::List => self.list(value),
+            Exact::Tuple => self.tuple(value),
+            Exact::Bytes => self.bytes(value),
+            Exact::Set => self.set(SetKind::Set, value),
+            Exact::FrozenSet => self.set(SetKind::FrozenSet, value),
+            Exact::ByteArray => self.bytearray(value),
+            Exact::Complex => {
+                let (re, im) = make::complex_parts(value);
+                self.writer.complex(re, im)
+            }
+            Exact::Other => self.other(value),
+        }
+    }
+
+    #[inline]
+    fn str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match chars::of(value) {
+            Some(Chars::Ascii(text)) => self.writer.utf8(text, true),
+            Some(found) => {
+                self.text.clear();
+                let surrogates = found.append_to(&mut self.text);
+                // The bytes are UTF-8 of the str's own making; checking them costs less than a second copy of the rule.
+                match std::str::from_utf8(&self.text) {
+                    Ok(text) => self.writer.utf8(text, false),
+                    Err(_) if surrogates => self.writer.text(TextRef::Surrogates(&self.text)),
+                    Err(_) => Err(Error::new(Code::BadUtf8)),
+                }
+            }
+            None => Err(make::refused(self.py)),
+        }
+    }
+
+    #[inline]
+    fn int(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match make::small_int(value) {
+            Some(Ok(value)) => self.writer.signed(value),
+            Some(Err(value)) => self.writer.unsigned(value),
+            None => {
+                let most = self.limits.int_bytes;
+                let written = scalars::write_big_int(value, self.writer, most);
+                self.passed(written)?
+            }
+        }
+    }
+
+    /// The result of a call into Python, whose exception, if any, is kept to be raised as it is.
+    fn passed<T>(&mut self, result: PyResult<T>) -> Result<T> {
+        result.map_err(|error| {
+            let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(self.py);
+            if !memory {
+                self.raised = Some(error);
+            }
+            Error::new(Code::OutOfMemory)
+        })
+    }
+
+    fn bytes(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let contents = make::bytes_contents(value).unwrap_or_default();
+        if self.writer.bytes(BytesKind::Bytes, contents)? == Placed::Region {
+            self.region.push(value.clone());
+        }
+        Ok(())
+    }
+
+    fn bytearray(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let found = value.cast::<PyByteArray>().map_err(|_| Error::new(Code::UnsupportedType))?;
+        // A copy: another thread could change what is being written. Small ones are cheap; large ones are exported and locked.
+        if (found.len() as u64) < hookless::limits::REGION_THRESHOLD {
+            return self.writer.bytes(BytesKind::ByteArray, &found.to_vec()).map(|_| ());
+        }
+        let view = self.passed(PyMemoryView::from(value).and_then(|view| view.call_method0("toreadonly")))?;
+        let len = found.len();
+        self.writer.region_bytes(BytesKind::ByteArray, len)?;
+        self.region.push(view);
+        Ok(())
+    }
+
+    fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let len = list.len();
+        self.writer.sequence(SequenceKind::List, len)?;
+        for index in 0..len {
+            // The list may shrink under the walk: a finaliser can run wherever memory is taken.
+            let Ok(item) = list.get_item(index) else { return Err(changed()) };
+            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{index}]"))))?;
+        }
+        self.writer.end_sequence();
+        if list.len() == len { Ok(()) } else { Err(changed()) }
+    }
+
+    fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
+        self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
+        for (index, item) in tuple.iter_borrowed().enumerate() {
+            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{index}]"))))?;
+        }
+        self.writer.end_sequence();
+        Ok(())
+    }
+
+    fn dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let len = dict.len();
+        let mut map = self.writer.map(len)?;
+        let (mut position, mut done) = (0, 0);
+        while let Some((key, item)) = make::dict_next(dict, &mut position) {
+            if done == len || dict.len() != len {
+                return Err(changed());
+            }
+            self.writer.key(&mut map);
+            self.value(&key)
+                .and_then(|()| self.writer.value(&mut map))
+                .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
+            self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
+            done += 1;
+        }
+        self.writer.end_map(map);
+        if done == len { Ok(()) } else { Err(changed()) }
+    }
+
+    fn set(&mut self, kind: SetKind, value: &Bound<'py, PyAny>) -> Result<()> {
+        let len = self.passed(value.len())?;
+        let mut scope = self.writer.set(kind, len)?;
+        let mut done = 0;
+        for member in self.passed(value.try_iter())? {
+            let Ok(member) = member else { return Err(changed()) };
+            if done == len {
+                return Err(changed());
+            }
+            self.value(&member)
+                .and_then(|()| self.writer.member(&mut scope))
+                .map_err(|error| error.within(|path| path.push_str(&format!("{{{done}}}"))))?;
+            done += 1;
+        }
+        if done == len { self.writer.end_set(scope) } else { Err(changed()) }
+    }
+
+    fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let address = value.get_type_ptr() as usize;
+        if let Some(numpy) = self.numpy {
+            if address == numpy.array {
+                return self.ndarray(value, numpy);
+            }
+            if let Some(kind) = numpy.scalar_kind(address) {
+                let written = scalars::write(value, numpy, kind, self.writer);
+                return match self.passed(written)?? {
+                    true => Ok(()),
+                    false => Err(self.unsupported(value, "a void scalar with fields")),
+                };
+            }
+            if numpy.is_longlong(address) {
+                return Err(self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)"));
+            }
+        }
+        if let Ok(array) = value.cast_exact::<Array>() {
+            return self.inert_array(array.get());
+        }
+        if let Ok(scalar) = value.cast_exact::<Scalar>() {
+            let scalar = scalar.get();
+            return self.writer.scalar(scalar.kind, &scalar.payload);
+        }
+        if let Ok(failure) = value.cast_exact::<Failure>() {
+            return self.failure(failure);
+        }
+        if value.is_instance_of::<PyBaseException>() {
+            return self.exception(value);
+        }
+        let hint = if value.is_instance_of::<PyMemoryView>() { "send bytes(m)" } else { "" };
+        Err(self.unsupported(value, hint))
+    }
+
+    #[cold]
+    fn unsupported(&mut self, value: &Bound<'_, PyAny>, hint: &str) -> Error {
+        let name = type_name(value);
+        let note = if hint.is_empty() { name.clone() } else { format!("{name} ({hint})") };
+        self.type_name = Some(name);
+        Error::new(Code::UnsupportedType).note(note)
+    }
+
+    fn inert_array(&mut self, array: &Array) -> Result<()> {
+        let data = array.data.bind(self.py);
+        match self.writer.array(&array.head)? {
+            Placed::Inline => self.writer.array_data(data.as_bytes()),
+            Placed::Region => self.region.push(data.clone().into_any()),
+        }
+        Ok(())
+    }
+
+    /// A12: in its own order where that is contiguous, otherwise copied to C order.
+    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
+        let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
+            let hint = format!("dtype {}", type_text(array.dtype().as_any()));
+            return Err(self.unsupported(value, &hint));
+        };
+        if !array.is_contiguous() {
+            let copy = value.call_method1("copy", ("C",));
+            let copy = self.passed(copy)?;
+            return self.ndarray(&copy, numpy);
+        }
+        let order = if array.is_c_contiguous() { Order::C } else { Order::F };
+        let dimensions = array.shape().iter().map(|&extent| extent as u64).collect();
+        let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
+        match self.writer.array(&head)? {
+            Placed::Inline => {
+                let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
+                if head.find_bad(bytes).is_some() {
+                    return Err(Error::new(Code::BadElement));
+                }
+                self.writer.array_data(bytes);
+            }
+            Placed::Region => {
+                let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
+                if head.find_bad(bytes).is_some() {
+                    return Err(Error::new(Code::BadElement));
+                }
+                let buffer = Bound::new(self.py, RegionBuffer { array: array.clone().unbind() });
+                let buffer = self.passed(buffer)?;
+                self.region.push(buffer.into_any());
+            }
+        }
+        Ok(())
+    }
+
+    /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
+    fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let remote = self.warm.remote_error.bind(self.py);
+        let described = if value.get_type().is(remote) {
+            value.getattr("remote")
+        } else {
+            self.warm.describe.bind(self.py).call1((value,))
+        };
+        let described = self.passed(described)?;
+        match described.cast_exact::<Failure>() {
+            Ok(failure) => self.failure(failure),
+            Err(_) => Err(self.unsupported(value, "its descriptor is not a hookless.Failure")),
+        }
+    }
+
+    fn failure(&mut self, failure: &Bound<'py, Failure>) -> Result<()> {
+        let found = failure::entries(failure);
+        let (entries, numbers) = self.passed(found)?;
+        let mut scope = self.writer.report(entries.len())?;
+        for (index, entry) in entries.iter().enumerate() {
+            let texts = EntryTexts::of(entry);
+            let texts = self.passed(texts)?;
+            let args = entry.get().args.bind(self.py).clone();
+            self.writer.entry(&mut scope, &texts.head(entry, &numbers)?, args.len())?;
+            for (arg, value) in args.iter().enumerate() {
+                self.value(&value)
+                    .map_err(|error| error.within(|path| path.push_str(&format!("!{index}.args[{arg}]"))))?;
+            }
+            self.fields(entry.get().fields.bind(self.py), index)?;
+        }
+        self.writer.end_report(scope)
+    }
+
+    fn fields(&mut self, fields: &Bound<'py, PyDict>, index: usize) -> Result<()> {
+        let len = fields.len();
+        self.writer.fields(len)?;
+        let (mut position, mut done) = (0, 0);
+        while let Some((name, value)) = make::dict_next(fields, &mut position) {
+            if done == len {
+                return Err(changed());
+            }
+            let Some(found) = chars::of(&name) else { return Err(Error::new(Code::BadType)) };
+            let mut text = Vec::new();
+            found.append_to(&mut text);
+            let text = TextRef::from_generalised(&text).ok_or_else(|| Error::new(Code::BadUtf8))?;
+            self.writer.descriptor_text(text)?;
+            self.value(&value).map_err(|error| error.within(|path| path.push_str(&format!("!{index}.fields[{done}]"))))?;
+            done += 1;
+        }
+        if done == len { Ok(()) } else { Err(changed()) }
+    }
+}
+
+/// A container changed its size while it was being walked.
+#[cold]
+fn changed() -> Error {
+    Error::new(Code::Mutated)
+}
+
+/// The step into a dict, by its key.
+fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut String) {
+    match (exact(key), chars::of(key)) {
+        (Exact::Str, Some(Chars::Ascii(name))) => push_name(path, name),
+        (Exact::Str, Some(found)) => {
+            let mut text = Vec::new();
+            found.append_to(&mut text);
+            push_name(path, &String::from_utf8_lossy(&text));
+        }
+        (Exact::Int, _) => match make::small_int(key) {
+            Some(Ok(number)) => path.push_str(&format!("[{number}]")),
+            _ => path.push_str(&format!(".values[{index}]")),
+        },
+        _ => path.push_str(&format!(".values[{index}]")),
+    }
+}
+
+/// `module.qualname` of the value's type, read by the getters of `type` itself, so that no code of a metaclass runs.
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    let kind = value.get_type();
+    let read = |name: &str| -> PyResult<String> {
+        let getter = value.py().get_type::<PyType>().getattr("__dict__")?.get_item(name)?;
+        let text = getter.call_method1("__get__", (&kind,))?;
+        Ok(text.cast_exact::<PyString>()?.to_string_lossy().into_owned())
+    };
+    let name = read("__qualname__").unwrap_or_else(|_| "an object".to_owned());
+    match read("__module__") {
+        Ok(module) if module != "builtins" => format!("{module}.{name}"),
+        _ => name,
+    }
+}
+
+/// A dtype in words, for an error.
+fn type_text(dtype: &Bound<'_, PyAny>) -> String {
+    dtype.str().map_or_else(|_| "unknown".to_owned(), |text| text.to_string())
+}

@@ -25,7 +25,8 @@ impl Array {
     /// An array over bytes that are, or will be, exactly its elements.
     pub(crate) fn of<'py>(head: ArrayHead, bytes: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let py = bytes.py();
-        let data = bytes.cast_into::<PyBytes>().map_err(|_| table_error(py, &PyTypeError::new_err("bytes")))?;
+        let data =
+            bytes.cast_into::<PyBytes>().map_err(|_| table_error(py, &PyTypeError::new_err("bytes")))?;
         let made = Bound::new(py, Array { head, data: data.unbind() });
         made.map(Bound::into_any).map_err(|error| table_error(py, &error))
     }
@@ -126,7 +127,9 @@ impl Scalar {
         let raw = self.payload.as_slice();
         let made = match self.kind {
             ScalarKind::Bool => return Ok(pyo3::types::PyBool::new(py, raw == [1]).to_owned().into_any()),
-            ScalarKind::Int8 | ScalarKind::Int16 | ScalarKind::Int32 | ScalarKind::Int64 => make::signed(py, signed(raw)),
+            ScalarKind::Int8 | ScalarKind::Int16 | ScalarKind::Int32 | ScalarKind::Int64 => {
+                make::signed(py, signed(raw))
+            }
             ScalarKind::UInt8 | ScalarKind::UInt16 | ScalarKind::UInt32 | ScalarKind::UInt64 => {
                 make::unsigned(py, raw.iter().fold(0, |n, &byte| (n << 8) | u64::from(byte)))
             }

@@ -82,7 +82,9 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             self.cache.resize(CACHED_KEYS, None);
         }
         // FNV-1a: a miss costs no more than a str of its own.
-        let hash = bytes.iter().fold(0xcbf2_9ce4u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let hash = bytes
+            .iter()
+            .fold(0xcbf2_9ce4u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let slot = &mut self.cache[(hash ^ (hash >> 15)) as usize % CACHED_KEYS];
         match slot {
             Some(text) if chars::is_ascii_text(text, bytes) => Ok(text.clone()),
@@ -179,9 +181,9 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                 // The plan counts this entry too; nothing needs to be put in.
                 targets.skip()?;
                 let from = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(*start));
-                let part = from.zip(usize::try_from(len).ok()).and_then(|(from, len)| {
-                    owner.as_bytes().get(from..from.checked_add(len)?)
-                });
+                let part = from
+                    .zip(usize::try_from(len).ok())
+                    .and_then(|(from, len)| owner.as_bytes().get(from..from.checked_add(len)?));
                 ndarray::view(&descr, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
             }
         };

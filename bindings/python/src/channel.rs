@@ -79,7 +79,10 @@ impl Channel {
         let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());
         let arrived = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), deadline)?;
         let Some(arrived) = arrived else {
-            return Err(decode_error(py, &Error::new(Code::Truncated).note("the peer closed the stream before HELLO")));
+            return Err(decode_error(
+                py,
+                &Error::new(Code::Truncated).note("the peer closed the stream before HELLO"),
+            ));
         };
         state.end.handle(&arrived).map(|_| ()).map_err(|error| decode_error(py, &error))
     }
@@ -130,7 +133,9 @@ impl Channel {
         drain(py, &outputs)?;
         let Some(arrived) = arrived else { return Ok(("eof", py.None())) };
         match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
-            Event::Host(HostEvent::Failed) => Ok(("error", arrived.value.bind(py).getattr("remote")?.unbind())),
+            Event::Host(HostEvent::Failed) => {
+                Ok(("error", arrived.value.bind(py).getattr("remote")?.unbind()))
+            }
             _ => Ok(("result", arrived.value)),
         }
     }
@@ -176,7 +181,8 @@ impl Channel {
 
     /// Closes the descriptor. Waits for a call in another thread to end.
     fn close(&self, py: Python<'_>) {
-        let state = py.detach(|| self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).socket.take());
+        let state =
+            py.detach(|| self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).socket.take());
         drop(state);
     }
 
@@ -240,7 +246,9 @@ impl Channel {
                     }
                 }
                 Ok(Turn::Interrupted) | Err(Errno::INTR) => py.check_signals()?,
-                Ok(Turn::Deadline) => return Err(raise(py, "DeadlineExceeded", "the deadline is over", None)),
+                Ok(Turn::Deadline) => {
+                    return Err(raise(py, "DeadlineExceeded", "the deadline is over", None));
+                }
                 Ok(Turn::Stalled) => {
                     let text = format!("a frame made no progress for {:?}", self.stall);
                     return Err(raise(py, "Stalled", &text, None));
@@ -368,7 +376,8 @@ impl<'a, 'py> Held<'a, 'py> {
 }
 
 fn seconds(wait: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(wait.max(0.0)).map_err(|_| PyValueError::new_err("seconds, as a finite number"))
+    Duration::try_from_secs_f64(wait.max(0.0))
+        .map_err(|_| PyValueError::new_err("seconds, as a finite number"))
 }
 
 #[cold]

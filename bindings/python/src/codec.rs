@@ -9,14 +9,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
+use crate::array::RegionBuffer;
 use crate::build::{PyBuilder, Source};
 use crate::errors::{decode_error, encode_error};
-use crate::ffi::{buffer, make};
 use crate::ffi::targets::Targets;
+use crate::ffi::{buffer, make};
 use crate::inbox::Inbox;
 use crate::limits::{Limits, chosen};
 use crate::walk::Walker;
-use crate::array::RegionBuffer;
 
 thread_local! {
     /// The buffer that bodies are written into, kept from one call to the next.
@@ -48,7 +48,8 @@ pub(crate) fn with_frame<'py, R>(
         let error = error.within(|path| path.push('$'));
         return Err(raised.unwrap_or_else(|| encode_error(py, &error, type_name.as_deref())));
     }
-    let (mut frame, data_len) = writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
+    let (mut frame, data_len) =
+        writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
     let body_len = (frame.len() - HEAD_LEN) as u64;
     frame[..HEAD_LEN].copy_from_slice(&Head { kind, call_id, body_len, data_len }.to_bytes());
     let result = use_it(&frame, &region);
@@ -66,11 +67,17 @@ fn kept(buffer: Vec<u8>) -> Vec<u8> {
 /// Raises EncodeError with the path to what cannot be sent; nothing has been written then.
 #[pyfunction]
 #[pyo3(name = "dumps", signature = (value, *, limits=None))]
-pub(crate) fn py_dumps<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn py_dumps<'py>(
+    value: &Bound<'py, PyAny>,
+    limits: Option<&Bound<'py, Limits>>,
+) -> PyResult<Bound<'py, PyBytes>> {
     dumps(value, limits)
 }
 
-pub(crate) fn dumps<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn dumps<'py>(
+    value: &Bound<'py, PyAny>,
+    limits: Option<&Bound<'py, Limits>>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
     with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
         let bytes = if region.is_empty() { make::bytes(py, frame) } else { joined(py, frame, region) };
@@ -79,7 +86,11 @@ pub(crate) fn dumps<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, L
 }
 
 /// One bytes object of a frame and its region.
-fn joined<'py>(py: Python<'py>, frame: &[u8], region: &[Bound<'py, PyAny>]) -> hookless::Result<Bound<'py, PyAny>> {
+fn joined<'py>(
+    py: Python<'py>,
+    frame: &[u8],
+    region: &[Bound<'py, PyAny>],
+) -> hookless::Result<Bound<'py, PyAny>> {
     let mut len = frame.len() as u64;
     for entry in region {
         len += padding(len) + entry_len(entry);
@@ -122,7 +133,10 @@ pub(crate) fn borrowed<'a>(entry: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
 /// has been sent. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages.
 #[pyfunction]
 #[pyo3(signature = (value, *, limits=None))]
-pub(crate) fn encode<'py>(value: &Bound<'py, PyAny>, limits: Option<&Bound<'py, Limits>>) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn encode<'py>(
+    value: &Bound<'py, PyAny>,
+    limits: Option<&Bound<'py, Limits>>,
+) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
     with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
         let parts = PyList::empty(py);
@@ -177,7 +191,9 @@ pub(crate) fn loads<'py>(
         return load_slice(py, part, &chosen(limits), (!copy).then_some(&owner));
     }
     if !copy {
-        return Err(PyValueError::new_err("copy=False needs bytes, or a memoryview of bytes: other buffers can change"));
+        return Err(PyValueError::new_err(
+            "copy=False needs bytes, or a memoryview of bytes: other buffers can change",
+        ));
     }
     load_slice(py, &buffer::copied(data)?, &chosen(limits), None)
 }
@@ -192,7 +208,9 @@ fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, P
     }
     let start = (found.buf_ptr() as usize).checked_sub(owner.as_bytes().as_ptr() as usize);
     let (len, whole) = (found.len_bytes(), owner.as_bytes().len());
-    Ok(start.filter(|start| start.checked_add(len).is_some_and(|end| end <= whole)).map(|start| (owner, start, len)))
+    Ok(start
+        .filter(|start| start.checked_add(len).is_some_and(|end| end <= whole))
+        .map(|start| (owner, start, len)))
 }
 
 /// Decodes a frame that lies in memory that cannot change; as views of `views`, in which it lies, when that is given.

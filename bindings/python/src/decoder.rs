@@ -104,7 +104,10 @@ impl Decoder {
             let again = cause.clone_ref(py);
             let value = again.value(py);
             // The same class and fields; the note says why nothing was read.
-            value.call_method1("add_note", ("this decoder is dead: it met an earlier error and has lost its place",))?;
+            value.call_method1(
+                "add_note",
+                ("this decoder is dead: it met an earlier error and has lost its place",),
+            )?;
             return Err(again);
         }
         Ok(state)

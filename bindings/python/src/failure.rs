@@ -254,9 +254,12 @@ fn one<'py>(
     let text = |text: TextRef<'_>| chars::utf8(py, text.as_bytes(), matches!(text, TextRef::Surrogates(_)));
     let tuple = |items: Vec<Bound<'py, PyAny>>| PyTuple::new(py, items).map(Bound::unbind).map_err(refuse);
     let texts = |all: &[TextRef<'_>]| tuple(all.iter().map(|&one| text(one)).collect::<Result<_>>()?);
-    let link = |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));
-    let frames: PyResult<Vec<_>> = head.frames.iter().map(|frame| Bound::new(py, frame_from(frame)).map(Bound::into_any)).collect();
-    let members = head.members.iter().filter_map(|&to| link(Some(to))).map(|found| found.into_bound(py).into_any());
+    let link =
+        |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));
+    let frames: PyResult<Vec<_>> =
+        head.frames.iter().map(|frame| Bound::new(py, frame_from(frame)).map(Bound::into_any)).collect();
+    let members =
+        head.members.iter().filter_map(|&to| link(Some(to))).map(|found| found.into_bound(py).into_any());
     let fields = make::dict(py)?;
     for (name, value) in entry.fields {
         fields.set_item(text(name)?, value).map_err(refuse)?;
@@ -294,7 +297,9 @@ fn frame_from(frame: &FrameParts<'_>) -> TraceFrame {
 }
 
 /// The entries that a failure leads to, numbered as X4 says, with the number of each.
-pub(crate) fn entries<'py>(root: &Bound<'py, Failure>) -> PyResult<(Vec<Bound<'py, Failure>>, HashMap<usize, u32>)> {
+pub(crate) fn entries<'py>(
+    root: &Bound<'py, Failure>,
+) -> PyResult<(Vec<Bound<'py, Failure>>, HashMap<usize, u32>)> {
     let py = root.py();
     let mut seen = HashMap::new();
     let mut finished: Vec<Bound<'py, Failure>> = Vec::new();
@@ -334,7 +339,9 @@ pub(crate) struct EntryTexts {
 impl EntryTexts {
     pub(crate) fn of(failure: &Bound<'_, Failure>) -> PyResult<EntryTexts> {
         let (py, this) = (failure.py(), failure.get());
-        let many = |texts: &Py<PyTuple>| texts.bind(py).iter().map(|text| Chars::of(&text)).collect::<PyResult<Vec<_>>>();
+        let many = |texts: &Py<PyTuple>| {
+            texts.bind(py).iter().map(|text| Chars::of(&text)).collect::<PyResult<Vec<_>>>()
+        };
         let text = |text: &Py<PyAny>| Chars::of(text.bind(py));
         let frames = this.frames.bind(py).iter().map(|frame| {
             let frame = frame.cast_into::<TraceFrame>()?;
@@ -350,7 +357,11 @@ impl EntryTexts {
     }
 
     /// The head of the entry, with links by the numbers of [`entries`].
-    pub(crate) fn head(&self, failure: &Bound<'_, Failure>, numbers: &HashMap<usize, u32>) -> Result<EntryHead<'_>> {
+    pub(crate) fn head(
+        &self,
+        failure: &Bound<'_, Failure>,
+        numbers: &HashMap<usize, u32>,
+    ) -> Result<EntryHead<'_>> {
         let (py, this) = (failure.py(), failure.get());
         let number = |to: &Bound<'_, PyAny>| numbers.get(&(to.as_ptr() as usize)).copied();
         let link = |to: &Option<Py<Failure>>| to.as_ref().and_then(|to| number(to.bind(py).as_any()));

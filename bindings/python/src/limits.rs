@@ -24,9 +24,11 @@ impl Limits {
                 return Err(PyTypeError::new_err(format!("Limits has no limit named {name:?}")));
             };
             let refuse = || PyValueError::new_err(format!("Limits.{name} may be 0 to {ceiling}"));
-            let value = value.extract::<u64>().map_err(|error| match value.is_instance_of::<pyo3::types::PyInt>() {
-                true => refuse(),
-                false => error,
+            let value = value.extract::<u64>().map_err(|error| {
+                match value.is_instance_of::<pyo3::types::PyInt>() {
+                    true => refuse(),
+                    false => error,
+                }
             })?;
             core = core.with(&name, value).ok_or_else(refuse)?;
         }
@@ -35,7 +37,9 @@ impl Limits {
 
     fn __getattr__(&self, name: &str) -> PyResult<u64> {
         let found = self.core.entries().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value).ok_or_else(|| pyo3::exceptions::PyAttributeError::new_err(name.to_owned()))
+        found
+            .map(|(_, value)| value)
+            .ok_or_else(|| pyo3::exceptions::PyAttributeError::new_err(name.to_owned()))
     }
 
     fn __repr__(&self) -> String {

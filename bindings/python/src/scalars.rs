@@ -26,7 +26,11 @@ pub(crate) fn big_int<'py>(py: Python<'py>, negative: bool, magnitude: &[u8]) ->
 }
 
 /// Writes an int that a `u64` and an `i64` do not hold.
-pub(crate) fn write_big_int(int: &Bound<'_, PyAny>, writer: &mut Writer<'_>, most: u64) -> PyResult<Result<()>> {
+pub(crate) fn write_big_int(
+    int: &Bound<'_, PyAny>,
+    writer: &mut Writer<'_>,
+    most: u64,
+) -> PyResult<Result<()>> {
     let bits: u64 = int.call_method0("bit_length")?.extract()?;
     let len = bits.div_ceil(8);
     if len > most {
@@ -51,7 +55,8 @@ pub(crate) fn from_payload<'py>(
                 ScalarKind::Str => chars::utf8(py, payload, true)?,
                 _ => make::bytes(py, payload)?,
             };
-            let scalar_type = numpy.scalar_type(py, kind).ok_or_else(|| Error::new(Code::DtypeUnsupported))?;
+            let scalar_type =
+                numpy.scalar_type(py, kind).ok_or_else(|| Error::new(Code::DtypeUnsupported))?;
             scalar_type.call1((contents,)).map_err(|error| table_error(py, &error))
         }
         ScalarKind::Void => {

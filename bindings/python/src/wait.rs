@@ -130,7 +130,11 @@ pub(crate) fn turn(
 }
 
 /// Sends as much as the socket takes; true when it takes no more for now.
-fn send(channel: BorrowedFd<'_>, outgoing: &mut Outgoing<'_>, patience: &mut Patience) -> Result<bool, Errno> {
+fn send(
+    channel: BorrowedFd<'_>,
+    outgoing: &mut Outgoing<'_>,
+    patience: &mut Patience,
+) -> Result<bool, Errno> {
     while !outgoing.is_gone() {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match sendmsg(channel, &outgoing.slices(), &mut SendAncillaryBuffer::default(), flags) {
@@ -181,7 +185,10 @@ fn wait(ends: &Ends<'_>, blocked: bool, in_frame: bool, patience: &Patience) -> 
     let mut all = vec![PollFd::from_borrowed_fd(ends.channel, flags)];
     let open: Vec<usize> = (0..ends.outputs.len()).filter(|&index| ends.outputs[index] >= 0).collect();
     for &index in &open {
-        all.push(PollFd::from_borrowed_fd(crate::ffi::descriptor::borrow(&ends.outputs[index]), PollFlags::IN));
+        all.push(PollFd::from_borrowed_fd(
+            crate::ffi::descriptor::borrow(&ends.outputs[index]),
+            PollFlags::IN,
+        ));
     }
     let now = Instant::now();
     let stall_end = (blocked || in_frame).then(|| patience.moved + patience.stall);

@@ -208,7 +208,9 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 };
             }
             if numpy.is_longlong(address) {
-                return Err(self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)"));
+                return Err(
+                    self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)")
+                );
             }
         }
         if let Ok(array) = value.cast_exact::<Array>() {
@@ -327,7 +329,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             found.append_to(&mut text);
             let text = TextRef::from_generalised(&text).ok_or_else(|| Error::new(Code::BadUtf8))?;
             self.writer.descriptor_text(text)?;
-            self.value(&value).map_err(|error| error.within(|path| path.push_str(&format!("!{index}.fields[{done}]"))))?;
+            self.value(&value)
+                .map_err(|error| error.within(|path| path.push_str(&format!("!{index}.fields[{done}]"))))?;
             done += 1;
         }
         if done == len { Ok(()) } else { Err(changed()) }

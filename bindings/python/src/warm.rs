@@ -32,7 +32,11 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
         let sys = py.import("sys")?;
         let keyed: i64 = sys.getattr("flags")?.getattr("hash_randomization")?.extract()?;
         Ok(Warm {
-            remote_error: py.import("hookless.remote")?.getattr("RemoteError")?.cast_into::<PyType>()?.unbind(),
+            remote_error: py
+                .import("hookless.remote")?
+                .getattr("RemoteError")?
+                .cast_into::<PyType>()?
+                .unbind(),
             describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
             keyed_hashes: keyed != 0,
             modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),
@@ -55,7 +59,9 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
     let modules = warm(py)?.modules.bind(py);
     let ready = match modules.get_item("numpy")? {
         // A module that is still being imported by another thread has no array type yet.
-        Some(module) => module.hasattr("ndarray")? && module.hasattr("datetime_data")? && module.hasattr("void")?,
+        Some(module) => {
+            module.hasattr("ndarray")? && module.hasattr("datetime_data")? && module.hasattr("void")?
+        }
         None => false,
     };
     if !ready {
@@ -127,10 +133,15 @@ impl Numpy {
         {
             return Ok(descr.bind(py).clone());
         }
-        let made = self.dtype.bind(py).call1((dtype.to_string(),)).and_then(|made| Ok(made.cast_into::<PyArrayDescr>()?));
+        let made = self
+            .dtype
+            .bind(py)
+            .call1((dtype.to_string(),))
+            .and_then(|made| Ok(made.cast_into::<PyArrayDescr>()?));
         let descr = made.map_err(|error| {
             let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py);
-            Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported }).note(dtype.to_string())
+            Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported })
+                .note(dtype.to_string())
         })?;
         if let Ok(mut known) = self.descrs.lock()
             && known.len() < REMEMBERED
@@ -142,7 +153,8 @@ impl Numpy {
 
     /// Unit and count of a datetime64 or timedelta64 dtype.
     pub(crate) fn unit(&self, descr: &Bound<'_, PyAny>) -> Option<Unit> {
-        let (name, count): (String, u32) = self.datetime_data.bind(descr.py()).call1((descr,)).ok()?.extract().ok()?;
+        let (name, count): (String, u32) =
+            self.datetime_data.bind(descr.py()).call1((descr,)).ok()?.extract().ok()?;
         Unit::by_name(&name, count)
     }
 

@@ -66,7 +66,8 @@ impl Lockdown {
     pub fn apply(&self) -> Result<Vec<Layer>, LockdownError> {
         let refused = |layer| move |error: rustix::io::Errno| LockdownError { layer, source: error.into() };
         rustix::thread::set_no_new_privs(true).map_err(refused("no_new_privs"))?;
-        let privileges = Layer { name: "no_new_privs", detail: "set-user-id programs gain nothing".to_owned() };
+        let privileges =
+            Layer { name: "no_new_privs", detail: "set-user-id programs gain nothing".to_owned() };
         let mut shown = Vec::new();
         for (name, resource, most) in self.resources() {
             lower(resource, most).map_err(refused("rlimits"))?;

@@ -49,6 +49,11 @@ impl ArrayHead {
         &self.shape
     }
 
+    /// Where the first element that NumPy could not hold starts in these bytes (A10).
+    pub fn find_bad(&self, bytes: &[u8]) -> Option<u64> {
+        ElementCheck::of(self.dtype).find_bad(bytes)
+    }
+
     /// Bytes of all elements.
     pub fn nbytes(&self) -> u64 {
         self.shape.bytes(self.dtype.itemsize()).unwrap_or_default()

@@ -82,8 +82,22 @@ impl PartialEq for Value {
             (Exception(a), Exception(b)) => a == b,
             // Listed, so that a new kind is compared before it compiles.
             (
-                None | Bool(_) | Int(_) | Float(_) | Complex { .. } | Str(_) | Surrogates(_) | Bytes(_)
-                | ByteArray(_) | List(_) | Tuple(_) | Dict(_) | Set(_) | FrozenSet(_) | Array(_) | Scalar(_)
+                None
+                | Bool(_)
+                | Int(_)
+                | Float(_)
+                | Complex { .. }
+                | Str(_)
+                | Surrogates(_)
+                | Bytes(_)
+                | ByteArray(_)
+                | List(_)
+                | Tuple(_)
+                | Dict(_)
+                | Set(_)
+                | FrozenSet(_)
+                | Array(_)
+                | Scalar(_)
                 | Exception(_),
                 _,
             ) => false,

@@ -20,10 +20,8 @@ mod encode;
 mod keys;
 mod links;
 mod marker;
-mod open;
 mod raw;
 mod reader;
-mod report;
 mod tree;
 mod writer;
 
@@ -34,10 +32,10 @@ pub(crate) use cursor::{Cursor, Head, skip};
 pub(crate) use encode::write_value;
 pub(crate) use marker::Node;
 pub use marker::{HIGHEST_LEAF, HIGHEST_NODE};
-pub use open::push_name;
-pub use reader::{Plan, Slot, read};
+pub(crate) use reader::push_index;
+pub use reader::{Plan, Slot, push_name, read};
 pub(crate) use tree::Tree;
-pub use writer::{ReportScope, MapScope, Placed, SetScope, Writer};
+pub use writer::{MapScope, Placed, ReportScope, SetScope, Writer};
 
 /// A count of the wire as one of memory. No platform that this crate supports has a `usize` below 32 bits.
 #[inline]

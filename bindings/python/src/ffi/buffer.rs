@@ -22,7 +22,12 @@ pub(crate) fn copied(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 ///
 /// # Safety
 /// `view` is the pointer that CPython passed to `__getbuffer__`. `memory` lives and does not move as long as `owner` lives.
-pub(crate) unsafe fn fill(owner: Bound<'_, PyAny>, memory: &[u8], view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+pub(crate) unsafe fn fill(
+    owner: Bound<'_, PyAny>,
+    memory: &[u8],
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
     if view.is_null() {
         return Err(PyBufferError::new_err("no buffer to fill"));
     }

@@ -32,7 +32,10 @@ pub(crate) fn of<'a>(text: &'a Bound<'_, PyAny>) -> Option<Chars<'a>> {
         let len = usize::try_from(ffi::PyUnicode_GET_LENGTH(object)).ok()?;
         let data = ffi::PyUnicode_DATA(object);
         if ffi::PyUnicode_IS_ASCII(object) != 0 {
-            return Some(Chars::Ascii(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len))));
+            return Some(Chars::Ascii(std::str::from_utf8_unchecked(std::slice::from_raw_parts(
+                data.cast(),
+                len,
+            ))));
         }
         match ffi::PyUnicode_KIND(object) {
             ffi::PyUnicode_1BYTE_KIND => Some(Chars::Latin1(std::slice::from_raw_parts(data.cast(), len))),

@@ -32,7 +32,11 @@ pub(crate) fn reserve<'py>(
 }
 
 /// An array with memory of its own and these bytes.
-pub(crate) fn copy<'py>(descr: &Bound<'py, PyArrayDescr>, head: &ArrayHead, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+pub(crate) fn copy<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    head: &ArrayHead,
+    bytes: &[u8],
+) -> Result<Bound<'py, PyAny>> {
     let array = allocate(descr, head)?;
     if usize::try_from(head.nbytes()) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));
@@ -58,12 +62,20 @@ pub(crate) fn view<'py>(
     if !inside || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));
     }
-    let flags = if head.shape().order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { npyffi::NPY_ARRAY_C_CONTIGUOUS };
+    let flags = if head.shape().order() == Order::F {
+        npyffi::NPY_ARRAY_F_CONTIGUOUS
+    } else {
+        npyffi::NPY_ARRAY_C_CONTIGUOUS
+    };
     let array = new_array(descr, head, bytes.as_ptr().cast_mut().cast(), flags)?;
     // SAFETY: the bytes lie inside `owner`, whose contents never change; the array keeps it alive and, without the flag WRITEABLE, never
     // writes. SetBaseObject takes over the reference, also when it fails.
     let status = unsafe {
-        PY_ARRAY_API.PyArray_SetBaseObject(owner.py(), array.as_array_ptr(), owner.clone().into_any().into_ptr())
+        PY_ARRAY_API.PyArray_SetBaseObject(
+            owner.py(),
+            array.as_array_ptr(),
+            owner.clone().into_any().into_ptr(),
+        )
     };
     if status != 0 { Err(unsupported(owner.py())) } else { Ok(array.into_any()) }
 }
@@ -113,7 +125,9 @@ fn new_array<'py>(
 #[cold]
 fn unsupported(py: Python<'_>) -> Error {
     match PyErr::take(py) {
-        Some(error) if error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py) => Error::new(Code::OutOfMemory),
+        Some(error) if error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py) => {
+            Error::new(Code::OutOfMemory)
+        }
         Some(error) => Error::new(Code::DtypeUnsupported).note(error.to_string()),
         None => Error::new(Code::OutOfMemory),
     }

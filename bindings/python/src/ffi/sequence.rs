@@ -24,10 +24,13 @@ impl<'py> Unfilled<'py> {
         let len = len.cast_signed();
         // SAFETY: the GIL is held; a new reference or null comes back, all of its items null.
         let object = unsafe {
-            owned(py, match kind {
-                SequenceKind::List => ffi::PyList_New(len),
-                SequenceKind::Tuple => ffi::PyTuple_New(len),
-            })?
+            owned(
+                py,
+                match kind {
+                    SequenceKind::List => ffi::PyList_New(len),
+                    SequenceKind::Tuple => ffi::PyTuple_New(len),
+                },
+            )?
         };
         if len > 0 {
             // SAFETY: just made, tracked, and seen by nobody. The empty tuple is shared and stays as it is.
@@ -45,8 +48,12 @@ impl<'py> Unfilled<'py> {
         // SAFETY: the index is inside, the item there is null, and the reference is given away.
         unsafe {
             match self.kind {
-                SequenceKind::List => ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr()),
-                SequenceKind::Tuple => ffi::PyTuple_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr()),
+                SequenceKind::List => {
+                    ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr())
+                }
+                SequenceKind::Tuple => {
+                    ffi::PyTuple_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr())
+                }
             }
         }
         self.filled += 1;

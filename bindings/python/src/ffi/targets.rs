@@ -29,7 +29,12 @@ unsafe impl Sync for Targets {}
 
 impl Targets {
     /// An uninitialised bytes or bytearray of `len` bytes.
-    pub(crate) fn reserve_bytes<'py>(&mut self, py: Python<'py>, kind: BytesKind, len: u64) -> Result<Bound<'py, PyAny>> {
+    pub(crate) fn reserve_bytes<'py>(
+        &mut self,
+        py: Python<'py>,
+        kind: BytesKind,
+        len: u64,
+    ) -> Result<Bound<'py, PyAny>> {
         let len = usize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
         let size = isize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
         // SAFETY: null contents ask for `len` bytes of memory; the pointer is the object's own, valid while it lives, since nobody can

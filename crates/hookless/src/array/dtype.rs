@@ -93,7 +93,8 @@ pub enum ByteOrder {
 
 impl ByteOrder {
     /// This machine's order.
-    pub const NATIVE: ByteOrder = if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
+    pub const NATIVE: ByteOrder =
+        if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
 
     /// The order for its character.
     pub fn from_byte(byte: u8) -> Option<ByteOrder> {

@@ -46,8 +46,7 @@ impl ElementCheck {
                 };
                 let largest = units.iter().fold(0u32, |seen, &unit| seen.max(read(unit)));
                 let clean = largest <= 0x10_ffff;
-                let index =
-                    if clean { None } else { units.iter().position(|&unit| read(unit) > 0x10_ffff) };
+                let index = if clean { None } else { units.iter().position(|&unit| read(unit) > 0x10_ffff) };
                 index.map(|index| index.saturating_mul(4))
             }
         };

@@ -55,13 +55,25 @@ pub struct Assembler {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Head { have: usize },
-    Body { have: usize },
+    Head {
+        have: usize,
+    },
+    Body {
+        have: usize,
+    },
     Build,
     /// Zero bytes before slot `next`.
-    Gap { next: usize, left: usize },
-    Slot { index: usize, have: u64 },
-    Check { index: usize },
+    Gap {
+        next: usize,
+        left: usize,
+    },
+    Slot {
+        index: usize,
+        have: u64,
+    },
+    Check {
+        index: usize,
+    },
     Done,
 }
 
@@ -154,7 +166,8 @@ impl Assembler {
                 let at = self.gap_end(next).saturating_sub(wide(left));
                 check_zero(self.gap.get(..count.min(left)).unwrap_or_default(), at)?;
                 let left = left.saturating_sub(count);
-                self.stage = if left == 0 { Stage::Slot { index: next, have: 0 } } else { Stage::Gap { next, left } };
+                self.stage =
+                    if left == 0 { Stage::Slot { index: next, have: 0 } } else { Stage::Gap { next, left } };
             }
             Stage::Build | Stage::Slot { .. } | Stage::Check { .. } | Stage::Done => {}
         }

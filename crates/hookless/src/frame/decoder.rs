@@ -36,7 +36,8 @@ impl Decoder {
         Decoder { assembler: Assembler::new(limits), pending: None, slots: Vec::new(), dead: None }
     }
 
-    /// Takes the next bytes, and gives the frames that they complete.
+    /// Takes the next bytes, and gives the frames that they complete. Frames that were complete before an error are not lost: they are
+    /// given now, and the error on the next call.
     ///
     /// # Errors
     /// Any error of the wire; offsets count from the first byte of the frame that is at fault.
@@ -51,7 +52,7 @@ impl Decoder {
                 Ok(None) => return Ok(frames),
                 Err(error) => {
                     self.dead = Some(error.clone());
-                    return Err(error);
+                    return if frames.is_empty() { Err(error) } else { Ok(frames) };
                 }
             }
         }

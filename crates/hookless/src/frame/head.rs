@@ -88,12 +88,19 @@ impl Head {
         if self.data_len == 0 { 0 } else { padding(filled) }
     }
 
+    /// Bytes of the whole frame.
+    pub fn frame_len(self) -> u64 {
+        let body = self.body_len.saturating_add(crate::wire::wide(HEAD_LEN));
+        body.saturating_add(self.gap_len()).saturating_add(self.data_len)
+    }
+
     /// The bytes of this head.
     pub fn to_bytes(self) -> [u8; HEAD_LEN] {
         let mut bytes = [0u8; HEAD_LEN];
         let [a, b, c, d] = MAGIC;
         let fixed = [a, b, c, d, VERSION, self.kind.number(), 0, 0];
-        let fields = [fixed, self.call_id.to_be_bytes(), self.body_len.to_be_bytes(), self.data_len.to_be_bytes()];
+        let fields =
+            [fixed, self.call_id.to_be_bytes(), self.body_len.to_be_bytes(), self.data_len.to_be_bytes()];
         bytes.as_chunks_mut::<8>().0.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
         bytes
     }

@@ -67,9 +67,12 @@ impl Worker {
                 Ok(WorkerEvent::Call(head.call_id))
             }
             (State::Idle, FrameKind::Call) => {
-                Err(Error::new(Code::UnknownCall).note(format!("call {} after {}", head.call_id, self.last_id)))
+                Err(Error::new(Code::UnknownCall)
+                    .note(format!("call {} after {}", head.call_id, self.last_id)))
             }
-            (_, kind) => Err(Error::new(Code::UnexpectedFrame).note(format!("{} from the host", kind.name()))),
+            (_, kind) => {
+                Err(Error::new(Code::UnexpectedFrame).note(format!("{} from the host", kind.name())))
+            }
         }
     }
 

@@ -90,9 +90,7 @@ impl<'b> Cursor<'b> {
             UINT64 => Head::Unsigned(at_least(u64::from_be_bytes(self.array()?), 1 << 32)?),
             0xe0..=0xff => Head::Negative(i64::from(i8::from_be_bytes([marker]))),
             INT8 => Head::Negative(below(i64::from(i8::from_be_bytes(self.array()?)), -32)?),
-            INT16 => {
-                Head::Negative(below(i64::from(i16::from_be_bytes(self.array()?)), i64::from(i8::MIN))?)
-            }
+            INT16 => Head::Negative(below(i64::from(i16::from_be_bytes(self.array()?)), i64::from(i8::MIN))?),
             INT32 => {
                 Head::Negative(below(i64::from(i32::from_be_bytes(self.array()?)), i64::from(i16::MIN))?)
             }

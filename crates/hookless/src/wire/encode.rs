@@ -2,8 +2,9 @@
 
 use crate::error::{Code, Error, Result};
 use crate::value::{Entry, IntForm, Report, Text, TextRef, Value};
-use crate::wire::open::{push_index, push_name};
-use crate::wire::{BytesKind, EntryHead, FrameParts, Placed, SequenceKind, SetKind, Writer, wide};
+use crate::wire::{
+    BytesKind, EntryHead, FrameParts, Placed, SequenceKind, SetKind, Writer, push_index, push_name, wide,
+};
 
 /// Writes a value and collects, in order, the buffers that go into the data region.
 ///
@@ -66,11 +67,7 @@ fn sequence<'v>(
     Ok(())
 }
 
-fn dict<'v>(
-    pairs: &'v [(Value, Value)],
-    writer: &mut Writer<'_>,
-    region: &mut Vec<&'v [u8]>,
-) -> Result<()> {
+fn dict<'v>(pairs: &'v [(Value, Value)], writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
     let mut map = writer.map(pairs.len())?;
     for (index, (key, value)) in pairs.iter().enumerate() {
         writer.key(&mut map);

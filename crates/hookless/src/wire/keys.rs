@@ -101,7 +101,10 @@ fn real(out: &mut Vec<u8>, value: f64) {
         Some(shift @ 12..) => {
             // Past 64 bits: the mantissa's bytes, then zeros.
             let (bytes, bits) = (shift / 8, shift % 8);
-            let mut magnitude = u128::from(mantissa).wrapping_shl(u32::try_from(bits).unwrap_or_default()).to_be_bytes().to_vec();
+            let mut magnitude = u128::from(mantissa)
+                .wrapping_shl(u32::try_from(bits).unwrap_or_default())
+                .to_be_bytes()
+                .to_vec();
             magnitude.resize(magnitude.len().saturating_add(usize::try_from(bytes).unwrap_or_default()), 0);
             integer(out, negative, &magnitude);
         }
@@ -109,7 +112,11 @@ fn real(out: &mut Vec<u8>, value: f64) {
         // Integral, so the bits below one are all zero.
         None => {
             let shift = 1075u64.saturating_sub(exponent);
-            integer(out, negative, &mantissa.checked_shr(u32::try_from(shift).unwrap_or(64)).unwrap_or_default().to_be_bytes());
+            integer(
+                out,
+                negative,
+                &mantissa.checked_shr(u32::try_from(shift).unwrap_or(64)).unwrap_or_default().to_be_bytes(),
+            );
         }
     }
 }
@@ -122,7 +129,11 @@ fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) {
         return raw::big_int(out, negative, magnitude);
     }
     let small = crate::value::to_u64(magnitude).unwrap_or_default();
-    if negative && small != 0 { raw::negative(out, 0i64.wrapping_sub_unsigned(small)) } else { raw::unsigned(out, small) }
+    if negative && small != 0 {
+        raw::negative(out, 0i64.wrapping_sub_unsigned(small))
+    } else {
+        raw::unsigned(out, small)
+    }
 }
 
 /// K4 and K5 for complex numbers.

@@ -31,7 +31,9 @@ pub(crate) fn check(entries: &[Links], limits: &Limits) -> Result<()> {
         return Err(Error::new(Code::BadLink).note("links lead to later entries only"));
     }
     if !numbered(entries) {
-        return Err(Error::new(Code::BadLink).note("entries are not in reverse postorder, or not all reached"));
+        return Err(
+            Error::new(Code::BadLink).note("entries are not in reverse postorder, or not all reached")
+        );
     }
     depths(entries, limits)
 }
@@ -69,9 +71,8 @@ fn depths(entries: &[Links], limits: &Limits) -> Result<()> {
     let mut chain = vec![0u64; entries.len()];
     let mut groups = vec![0u64; entries.len()];
     for (at, links) in entries.iter().enumerate().rev() {
-        let deepest = |of: &[u64], to: Option<u32>| {
-            to.and_then(|to| of.get(size(to))).copied().unwrap_or_default()
-        };
+        let deepest =
+            |of: &[u64], to: Option<u32>| to.and_then(|to| of.get(size(to))).copied().unwrap_or_default();
         let length = deepest(&chain, links.cause).max(deepest(&chain, links.context)).saturating_add(1);
         let inside = links.members.iter().map(|&to| deepest(&groups, Some(to)).saturating_add(1)).max();
         let beside = deepest(&groups, links.cause).max(deepest(&groups, links.context));
@@ -93,9 +94,7 @@ fn depths(entries: &[Links], limits: &Limits) -> Result<()> {
 pub(crate) fn check_count(entries: usize, limits: &Limits) -> Result<()> {
     match wide(entries) {
         0 => Err(Error::new(Code::BadArity).note("an exception has at least one entry")),
-        count if count > limits.exceptions => {
-            Err(over(Code::ExceptionLimit, count, limits.exceptions))
-        }
+        count if count > limits.exceptions => Err(over(Code::ExceptionLimit, count, limits.exceptions)),
         _ => Ok(()),
     }
 }

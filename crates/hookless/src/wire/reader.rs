@@ -1,14 +1,21 @@
 //! The one reader: walks a body once, without recursion, and checks everything.
 
-use crate::array::{ArrayHead, Dtype, ElementCheck, MAX_DIMENSIONS, Order, ScalarKind, Shape, order_matters};
+use crate::array::ElementCheck;
 use crate::error::{Code, Error, Result};
-use crate::frame::{HEAD_LEN, Head as FrameHead, FrameKind, RegionCursor};
-use crate::limits::{Budget, Limits, REGION_THRESHOLD, charge, over};
-use crate::value::{fits_native, generalised};
+use crate::frame::{FrameKind, HEAD_LEN, Head as FrameHead, RegionCursor};
+use crate::limits::{Budget, Limits, charge, over};
 use crate::wire::cursor::{Cursor, Head};
-use crate::wire::marker::{Node, leaf};
-use crate::wire::open::{Open, Table, What};
-use crate::wire::{Build, BytesKind, Characters, Data, SequenceKind, SetKind, keys, size, wide};
+use crate::wire::marker::{Node, leaf as leaves};
+use crate::wire::{Build, SequenceKind, SetKind, keys, wide};
+use open::{Open, Table, What};
+
+mod leaf;
+mod ndarray;
+mod open;
+mod report;
+
+pub(crate) use open::push_index;
+pub use open::push_name;
 
 /// What the data region must hold, in order: known once the body has been read.
 #[derive(Debug, Clone, Default)]
@@ -331,7 +338,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// V12: a list, or a node when its first element is a marker.
     fn open_array(&mut self, count: u32) -> Result<Option<B::Value>> {
         let mut ahead = self.cursor;
-        if count == 0 || !ahead.rest.starts_with(&[0xd4, leaf::NODE]) {
+        if count == 0 || !ahead.rest.starts_with(&[0xd4, leaves::NODE]) {
             let below = self.claim(u64::from(count))?;
             self.not_in_key()?;
             return self.open_sequence(SequenceKind::List, u64::from(count), below);
@@ -393,240 +400,6 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         }
         self.open(len, below, What::Set { set, table: Table::starting(self.cursor.rest), previous: &[] })?;
         Ok(None)
-    }
-
-    /// V6.
-    #[inline]
-    fn text(&mut self, len: u32) -> Result<B::Value> {
-        let bytes = self.cursor.take(len)?;
-        let ascii = bytes.is_ascii();
-        self.budget.charge(charge::text(u64::from(len), ascii))?;
-        if ascii {
-            return self.build.text(Characters::Ascii(bytes), self.in_key);
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.build.text(Characters::Utf8(text), self.in_key),
-            Err(error) => Err(self.bad_utf8(bytes, error.valid_up_to())),
-        }
-    }
-
-    /// The error at the bad sequence of a payload that was just taken.
-    #[cold]
-    pub(crate) fn bad_utf8(&self, bytes: &[u8], at: usize) -> Error {
-        let start = self.cursor.offset().saturating_sub(wide(bytes.len()));
-        Error::at(Code::BadUtf8, start.saturating_add(wide(at)))
-    }
-
-    /// V10, in the body.
-    fn bin(&mut self, len: u32) -> Result<B::Value> {
-        let bytes = self.cursor.take(len)?;
-        if u64::from(len) >= REGION_THRESHOLD && !self.in_key {
-            return Err(Error::new(Code::NotCanonical).note("bytes of this length go into the data region"));
-        }
-        self.budget.charge(charge::bytes(u64::from(len)))?;
-        self.build.bytes(BytesKind::Bytes, Data::Inline(bytes))
-    }
-
-    /// V13: an ext by its type.
-    fn leaf(&mut self, ext: u8, len: u32) -> Result<B::Value> {
-        let payload = self.cursor.take(len)?;
-        match ext {
-            leaf::NODE => Err(Error::new(Code::MisplacedMarker)),
-            leaf::BIG_INT => self.big_int(payload),
-            leaf::COMPLEX => self.complex(payload),
-            leaf::SURROGATES => {
-                self.budget.charge(charge::text(u64::from(len), false))?;
-                self.check_surrogates(payload)?;
-                self.build.text(Characters::Surrogates(payload), self.in_key)
-            }
-            leaf::BYTEARRAY => {
-                self.not_in_key()?;
-                if u64::from(len) >= REGION_THRESHOLD {
-                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
-                }
-                self.budget.charge(charge::bytes(u64::from(len)))?;
-                self.build.bytes(BytesKind::ByteArray, Data::Inline(payload))
-            }
-            leaf::REGION_BYTES if self.in_key => Err(Error::new(Code::NotCanonical)),
-            leaf::REGION_BYTES => self.region_bytes(BytesKind::Bytes, payload),
-            leaf::REGION_BYTEARRAY => {
-                self.not_in_key()?;
-                self.region_bytes(BytesKind::ByteArray, payload)
-            }
-            leaf::DTYPE => Err(Error::new(Code::BadType).note("a dtype is no value")),
-            _ => match ScalarKind::from_ext(ext) {
-                Some(kind) => self.scalar(kind, payload),
-                None => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
-            },
-        }
-    }
-
-    /// V7.
-    pub(crate) fn check_surrogates(&self, payload: &[u8]) -> Result<()> {
-        match generalised(payload) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Error::new(Code::NotCanonical).note("no surrogate: this is a str")),
-            Err(at) => Err(self.bad_utf8(payload, at)),
-        }
-    }
-
-    /// V8, L6.
-    fn big_int(&mut self, payload: &[u8]) -> Result<B::Value> {
-        let (negative, magnitude) = match payload.split_first() {
-            Some((sign @ (0 | 1), magnitude)) => (*sign == 1, magnitude),
-            _ => return Err(Error::new(Code::BadPayload).note("an int has a sign byte 0 or 1")),
-        };
-        if magnitude.first().is_none_or(|&byte| byte == 0) || fits_native(negative, magnitude) {
-            return Err(Error::new(Code::NotCanonical));
-        }
-        if wide(magnitude.len()) > self.limits.int_bytes {
-            return Err(over(Code::IntLimit, wide(magnitude.len()), self.limits.int_bytes));
-        }
-        self.budget.charge(charge::big_int(wide(payload.len())))?;
-        self.build.big_int(negative, magnitude)
-    }
-
-    /// V9.
-    fn complex(&mut self, payload: &[u8]) -> Result<B::Value> {
-        let ([re, im], []) = payload.as_chunks::<8>() else { return Err(Error::new(Code::BadPayload)) };
-        self.budget.charge(charge::COMPLEX)?;
-        let (re, im) = (f64::from_be_bytes(*re), f64::from_be_bytes(*im));
-        if self.in_key && (re.is_nan() || im.is_nan()) {
-            self.mark_odd();
-        }
-        self.build.complex(re, im)
-    }
-
-    /// V10 and V11, in the region.
-    fn region_bytes(&mut self, kind: BytesKind, payload: &[u8]) -> Result<B::Value> {
-        let Ok(len) = payload.try_into().map(u64::from_be_bytes) else {
-            return Err(Error::new(Code::BadPayload));
-        };
-        if len < REGION_THRESHOLD {
-            return Err(Error::new(Code::NotCanonical).note("bytes of this length stay in the body"));
-        }
-        self.budget.charge(charge::bytes(0))?;
-        let offset = self.slot(len, ElementCheck::Free)?;
-        self.build.bytes(kind, Data::Region { offset, len })
-    }
-
-    /// F12, F13: the next entry of the data region.
-    fn slot(&mut self, len: u64, check: ElementCheck) -> Result<u64> {
-        let offset = self.region.next(len)?;
-        self.plan.slots.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        self.plan.slots.push(Slot { offset, len, check });
-        Ok(offset)
-    }
-
-    /// A9, A11.
-    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<B::Value> {
-        if self.in_key {
-            if !kind.is_keyable() {
-                return Err(Error::new(Code::NotKeyable));
-            }
-            self.mark_odd();
-        }
-        self.budget.charge(charge::scalar(wide(payload.len()), kind == ScalarKind::Str))?;
-        if kind == ScalarKind::Str
-            && let Err(at) = generalised(payload)
-        {
-            return Err(self.bad_utf8(payload, at));
-        }
-        kind.check(payload)?;
-        self.build.scalar(kind, payload)
-    }
-
-    /// A1 to A8, A10.
-    fn ndarray(&mut self, items: u64) -> Result<B::Value> {
-        if items != 4 {
-            return Err(Error::new(Code::BadArity).note(format!("an array has 4 elements, not {items}")));
-        }
-        let start = self.at;
-        self.admit(0, 0)?;
-        let dtype = self.dtype()?;
-        self.at = self.cursor.rest;
-        let order = match self.cursor.head()? {
-            Head::Unsigned(0) => Order::C,
-            Head::Unsigned(1) => Order::F,
-            Head::Unsigned(_) => return Err(Error::new(Code::BadOrder)),
-            _ => return Err(Error::new(Code::BadType).note("order is 0 or 1")),
-        };
-        let order_at = std::mem::replace(&mut self.at, self.cursor.rest);
-        let dimensions = self.dimensions()?;
-        let rank = wide(dimensions.len());
-        let matters = order_matters(&dimensions);
-        let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
-        if order == Order::F && !matters {
-            self.at = order_at;
-            return Err(Error::new(Code::NotCanonical).note("C and F order are the same here"));
-        }
-        self.at = self.cursor.rest;
-        let check = ElementCheck::of(dtype);
-        let nbytes = head.nbytes();
-        match self.cursor.head()? {
-            Head::Bin(len) => {
-                let bytes = self.cursor.take(len)?;
-                if nbytes >= REGION_THRESHOLD {
-                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
-                }
-                if u64::from(len) != nbytes {
-                    return Err(over(Code::BadDataLength, u64::from(len), nbytes));
-                }
-                let data_at = self.cursor.offset().saturating_sub(u64::from(len));
-                if let Some(bad) = check.find_bad(bytes) {
-                    return Err(Error::at(Code::BadElement, data_at.saturating_add(bad)));
-                }
-                self.at = start;
-                self.budget.charge(charge::array(rank, nbytes))?;
-                self.build.array(head, Data::Inline(bytes))
-            }
-            Head::Nil if nbytes < REGION_THRESHOLD => {
-                Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
-            }
-            Head::Nil => {
-                self.at = start;
-                self.budget.charge(charge::array(rank, 0))?;
-                let offset = self.slot(nbytes, check)?;
-                self.build.array(head, Data::Region { offset, len: nbytes })
-            }
-            _ => Err(Error::new(Code::BadType).note("data is bin or nil")),
-        }
-    }
-
-    /// A2.
-    fn dtype(&mut self) -> Result<Dtype> {
-        self.at = self.cursor.rest;
-        match self.cursor.head()? {
-            Head::Ext(ext, len) => {
-                let payload = self.cursor.take(len)?;
-                if ext != leaf::DTYPE {
-                    return Err(Error::new(Code::BadType).note("a dtype is ext 8"));
-                }
-                Dtype::from_payload(payload)
-            }
-            _ => Err(Error::new(Code::BadType).note("a dtype is ext 8")),
-        }
-    }
-
-    /// A6.
-    fn dimensions(&mut self) -> Result<Vec<u64>> {
-        let Head::Array(rank) = self.cursor.head()? else {
-            return Err(Error::new(Code::BadType).note("a shape is an array of ints"));
-        };
-        if u64::from(rank) > MAX_DIMENSIONS {
-            return Err(over(Code::BadShape, u64::from(rank), MAX_DIMENSIONS));
-        }
-        let start = self.at;
-        let mut dimensions = Vec::with_capacity(size(rank));
-        for _ in 0..rank {
-            self.at = self.cursor.rest;
-            match self.cursor.head()? {
-                Head::Unsigned(extent) => dimensions.push(extent),
-                _ => return Err(Error::new(Code::BadType).note("a dimension is an unsigned int")),
-            }
-        }
-        self.at = start;
-        Ok(dimensions)
     }
 }
 

@@ -56,7 +56,9 @@ impl Tree {
                     place(data);
                 }
             }
-            Value::List(items) | Value::Tuple(items) => items.iter_mut().for_each(|item| Tree::fill(item, place)),
+            Value::List(items) | Value::Tuple(items) => {
+                items.iter_mut().for_each(|item| Tree::fill(item, place))
+            }
             Value::Dict(pairs) => pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place)),
             Value::Exception(report) => {
                 for entry in &mut report.entries {
@@ -118,7 +120,9 @@ impl Build for Tree {
     fn text(&mut self, text: Characters<'_>, _key: bool) -> Result<Value> {
         match text {
             // The reader has found every byte below 0x80.
-            Characters::Ascii(bytes) => string(std::str::from_utf8(bytes).unwrap_or_default()).map(Value::Str),
+            Characters::Ascii(bytes) => {
+                string(std::str::from_utf8(bytes).unwrap_or_default()).map(Value::Str)
+            }
             Characters::Utf8(text) => string(text).map(Value::Str),
             Characters::Surrogates(bytes) => match Surrogates::new(copied(bytes)?) {
                 Some(text) => Ok(Value::Surrogates(text)),

@@ -8,9 +8,10 @@ use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::links::{self, Links};
 use crate::wire::marker::leaf;
-use crate::wire::open::{Open, ReportState, Stage, What};
-use crate::wire::reader::Reader;
 use crate::wire::{Build, EntryHead, EntryParts, FrameParts, wide};
+
+use super::Reader;
+use super::open::{Open, ReportState, Stage, What};
 
 /// Elements of an entry (X2), and of a traceback frame (X8).
 const ENTRY: u64 = 14;
@@ -78,7 +79,8 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 Stage::Args(_) => return Ok(false),
                 Stage::Fields(0) => {
                     if let Some(head) = state.head.take() {
-                        let (args, fields) = (std::mem::take(&mut state.args), std::mem::take(&mut state.fields));
+                        let (args, fields) =
+                            (std::mem::take(&mut state.args), std::mem::take(&mut state.fields));
                         state.entries.push(EntryParts { head, args, fields });
                         state.names.clear();
                     }
@@ -112,7 +114,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     fn entry(&mut self, index: u64, owed: &mut u64) -> Result<EntryHead<'b>> {
         let elements = self.list_head(owed)?;
         if elements != ENTRY {
-            return Err(Error::new(Code::BadArity).note(format!("entry {index} has {elements} elements, not 14")));
+            return Err(
+                Error::new(Code::BadArity).note(format!("entry {index} has {elements} elements, not 14"))
+            );
         }
         self.budget.charge(charge::EXCEPTION)?;
         Ok(EntryHead {
@@ -181,7 +185,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
 
     fn list_head(&mut self, owed: &mut u64) -> Result<u64> {
         let head = self.head(owed)?;
-        let Head::Array(count) = head else { return Err(Error::new(Code::BadType).note("an array belongs here")) };
+        let Head::Array(count) = head else {
+            return Err(Error::new(Code::BadType).note("an array belongs here"));
+        };
         self.claim_over(*owed, u64::from(count))?;
         *owed = owed.saturating_add(u64::from(count));
         Ok(u64::from(count))

@@ -1,0 +1,154 @@
+//! Leaves: text, bytes, big ints, complex numbers, NumPy scalars.
+
+use crate::array::ElementCheck;
+use crate::array::ScalarKind;
+use crate::error::{Code, Error, Result};
+use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::value::{fits_native, generalised};
+use crate::wire::marker::leaf;
+use crate::wire::{Build, BytesKind, Characters, Data, wide};
+
+use super::{Reader, Slot};
+
+impl<B: Build> Reader<'_, '_, B> {
+    /// V6.
+    #[inline]
+    pub(super) fn text(&mut self, len: u32) -> Result<B::Value> {
+        let bytes = self.cursor.take(len)?;
+        let ascii = bytes.is_ascii();
+        self.budget.charge(charge::text(u64::from(len), ascii))?;
+        if ascii {
+            return self.build.text(Characters::Ascii(bytes), self.in_key);
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.build.text(Characters::Utf8(text), self.in_key),
+            Err(error) => Err(self.bad_utf8(bytes, error.valid_up_to())),
+        }
+    }
+
+    /// The error at the bad sequence of a payload that was just taken.
+    #[cold]
+    pub(crate) fn bad_utf8(&self, bytes: &[u8], at: usize) -> Error {
+        let start = self.cursor.offset().saturating_sub(wide(bytes.len()));
+        Error::at(Code::BadUtf8, start.saturating_add(wide(at)))
+    }
+
+    /// V10, in the body.
+    pub(super) fn bin(&mut self, len: u32) -> Result<B::Value> {
+        let bytes = self.cursor.take(len)?;
+        if u64::from(len) >= REGION_THRESHOLD && !self.in_key {
+            return Err(Error::new(Code::NotCanonical).note("bytes of this length go into the data region"));
+        }
+        self.budget.charge(charge::bytes(u64::from(len)))?;
+        self.build.bytes(BytesKind::Bytes, Data::Inline(bytes))
+    }
+
+    /// V13: an ext by its type.
+    pub(super) fn leaf(&mut self, ext: u8, len: u32) -> Result<B::Value> {
+        let payload = self.cursor.take(len)?;
+        match ext {
+            leaf::NODE => Err(Error::new(Code::MisplacedMarker)),
+            leaf::BIG_INT => self.big_int(payload),
+            leaf::COMPLEX => self.complex(payload),
+            leaf::SURROGATES => {
+                self.budget.charge(charge::text(u64::from(len), false))?;
+                self.check_surrogates(payload)?;
+                self.build.text(Characters::Surrogates(payload), self.in_key)
+            }
+            leaf::BYTEARRAY => {
+                self.not_in_key()?;
+                if u64::from(len) >= REGION_THRESHOLD {
+                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
+                }
+                self.budget.charge(charge::bytes(u64::from(len)))?;
+                self.build.bytes(BytesKind::ByteArray, Data::Inline(payload))
+            }
+            leaf::REGION_BYTES if self.in_key => Err(Error::new(Code::NotCanonical)),
+            leaf::REGION_BYTES => self.region_bytes(BytesKind::Bytes, payload),
+            leaf::REGION_BYTEARRAY => {
+                self.not_in_key()?;
+                self.region_bytes(BytesKind::ByteArray, payload)
+            }
+            leaf::DTYPE => Err(Error::new(Code::BadType).note("a dtype is no value")),
+            _ => match ScalarKind::from_ext(ext) {
+                Some(kind) => self.scalar(kind, payload),
+                None => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
+            },
+        }
+    }
+
+    /// V7.
+    pub(crate) fn check_surrogates(&self, payload: &[u8]) -> Result<()> {
+        match generalised(payload) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::new(Code::NotCanonical).note("no surrogate: this is a str")),
+            Err(at) => Err(self.bad_utf8(payload, at)),
+        }
+    }
+
+    /// V8, L6.
+    fn big_int(&mut self, payload: &[u8]) -> Result<B::Value> {
+        let (negative, magnitude) = match payload.split_first() {
+            Some((sign @ (0 | 1), magnitude)) => (*sign == 1, magnitude),
+            _ => return Err(Error::new(Code::BadPayload).note("an int has a sign byte 0 or 1")),
+        };
+        if magnitude.first().is_none_or(|&byte| byte == 0) || fits_native(negative, magnitude) {
+            return Err(Error::new(Code::NotCanonical));
+        }
+        if wide(magnitude.len()) > self.limits.int_bytes {
+            return Err(over(Code::IntLimit, wide(magnitude.len()), self.limits.int_bytes));
+        }
+        self.budget.charge(charge::big_int(wide(payload.len())))?;
+        self.build.big_int(negative, magnitude)
+    }
+
+    /// V9.
+    fn complex(&mut self, payload: &[u8]) -> Result<B::Value> {
+        let ([re, im], []) = payload.as_chunks::<8>() else { return Err(Error::new(Code::BadPayload)) };
+        self.budget.charge(charge::COMPLEX)?;
+        let (re, im) = (f64::from_be_bytes(*re), f64::from_be_bytes(*im));
+        if self.in_key && (re.is_nan() || im.is_nan()) {
+            self.mark_odd();
+        }
+        self.build.complex(re, im)
+    }
+
+    /// V10 and V11, in the region.
+    fn region_bytes(&mut self, kind: BytesKind, payload: &[u8]) -> Result<B::Value> {
+        let Ok(len) = payload.try_into().map(u64::from_be_bytes) else {
+            return Err(Error::new(Code::BadPayload));
+        };
+        if len < REGION_THRESHOLD {
+            return Err(Error::new(Code::NotCanonical).note("bytes of this length stay in the body"));
+        }
+        self.budget.charge(charge::bytes(0))?;
+        let offset = self.slot(len, ElementCheck::Free)?;
+        self.build.bytes(kind, Data::Region { offset, len })
+    }
+
+    /// F12, F13: the next entry of the data region.
+    pub(super) fn slot(&mut self, len: u64, check: ElementCheck) -> Result<u64> {
+        let offset = self.region.next(len)?;
+        self.plan.slots.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        self.plan.slots.push(Slot { offset, len, check });
+        Ok(offset)
+    }
+
+    /// A9, A11.
+    fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<B::Value> {
+        if self.in_key {
+            if !kind.is_keyable() {
+                return Err(Error::new(Code::NotKeyable));
+            }
+            self.mark_odd();
+        }
+        self.budget.charge(charge::scalar(wide(payload.len()), kind == ScalarKind::Str))?;
+        if kind == ScalarKind::Str
+            && let Err(at) = generalised(payload)
+        {
+            return Err(self.bad_utf8(payload, at));
+        }
+        kind.check(payload)?;
+        self.build.scalar(kind, payload)
+    }
+}

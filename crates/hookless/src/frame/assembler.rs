@@ -174,7 +174,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Reads the body, in [`Want::Build`].
+    /// Reads the body, in [`Want::Build`]: F10.
     ///
     /// # Errors
     /// All of [`read`].

@@ -46,7 +46,8 @@ impl Head {
         Err(Error::at(Code::BadMagic, 0).note(note))
     }
 
-    /// Reads a head and checks it in the order of its fields.
+    /// Reads a head and checks it in the order of its fields: magic F1, version F2, kind F3, flags F4, call id F5, body length F6 and
+    /// F7, data length F8 and F9.
     ///
     /// # Errors
     /// The codes of F1 to F9, each at its field.

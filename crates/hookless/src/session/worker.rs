@@ -1,4 +1,6 @@
 //! The sandboxed end. It trusts the host, and still takes only what the rules allow.
+//!
+//! Whoever drives it answers a result that cannot be encoded by a failure (S8), and exits at the end of the stream (S10).
 
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, Head};

@@ -43,6 +43,12 @@ impl<'b> Cursor<'b> {
         self.end.saturating_sub(wide(rest.len()))
     }
 
+    /// Whether a node marker is next (V12).
+    #[inline]
+    pub(crate) fn at_marker(&self) -> bool {
+        self.rest.starts_with(&[FIXEXT1, leaf::NODE])
+    }
+
     #[cold]
     pub(crate) fn truncated(&self) -> Error {
         Error::at(Code::Truncated, self.end)

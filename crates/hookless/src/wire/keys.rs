@@ -138,7 +138,7 @@ fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) {
 
 /// K4 and K5 for complex numbers.
 fn complex(out: &mut Vec<u8>, re: f64, im: f64) {
-    if im == 0.0 {
+    if im == 0.0 && !re.is_nan() {
         return real(out, re);
     }
     let unsigned_zero = |part: f64| if part == 0.0 { 0.0 } else { part };

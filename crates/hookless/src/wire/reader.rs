@@ -5,7 +5,7 @@ use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, HEAD_LEN, Head as FrameHead, RegionCursor};
 use crate::limits::{Budget, Limits, charge, over};
 use crate::wire::cursor::{Cursor, Head};
-use crate::wire::marker::{Node, leaf as leaves};
+use crate::wire::marker::Node;
 use crate::wire::{Build, SequenceKind, SetKind, keys, wide};
 use open::{Open, Table, What};
 
@@ -119,7 +119,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         Ok(root)
     }
 
-    /// X: an ERROR frame holds an exception and nothing else.
+    /// S7: an ERROR frame holds an exception and nothing else.
     fn expect_exception(&self) -> Result<()> {
         let mut ahead = self.cursor;
         match ahead.head() {
@@ -231,7 +231,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     self.in_key = true;
                 }
                 What::Report(state) => {
-                    state.accept(value);
+                    if let Some(name) = state.accept(value) {
+                        self.at = name;
+                        return Err(Error::new(Code::DuplicateKey));
+                    }
                     self.in_key = false;
                 }
             }
@@ -337,9 +340,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
 
     /// V12: a list, or a node when its first element is a marker.
     fn open_array(&mut self, count: u32) -> Result<Option<B::Value>> {
+        let below = self.claim(u64::from(count))?;
         let mut ahead = self.cursor;
-        if count == 0 || !ahead.rest.starts_with(&[0xd4, leaves::NODE]) {
-            let below = self.claim(u64::from(count))?;
+        if count == 0 || !ahead.at_marker() {
             self.not_in_key()?;
             return self.open_sequence(SequenceKind::List, u64::from(count), below);
         }
@@ -350,7 +353,6 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return Err(Error::new(Code::UnknownKind).note(format!("kind {number}")));
         };
         self.cursor = ahead;
-        let below = self.claim(items)?;
         match node {
             Node::Tuple => self.open_sequence(SequenceKind::Tuple, items, below),
             Node::Set => {

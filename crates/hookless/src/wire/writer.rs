@@ -110,7 +110,7 @@ impl<'l> Writer<'l> {
         self.out.try_reserve(more).map_err(|_| Error::new(Code::OutOfMemory))
     }
 
-    /// A list or tuple of `len` items, to be written next; closed by [`Writer::end_sequence`].
+    /// A list or tuple of `len` items (V14), to be written next; closed by [`Writer::end_sequence`].
     pub fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<()> {
         if self.in_key && kind == SequenceKind::List {
             return Err(Error::new(Code::NotKeyable));

@@ -47,6 +47,7 @@ impl<B: Build> Reader<'_, '_, B> {
     pub(super) fn leaf(&mut self, ext: u8, len: u32) -> Result<B::Value> {
         let payload = self.cursor.take(len)?;
         match ext {
+            leaf::NODE if len != 1 => Err(Error::new(Code::BadPayload).note("a marker holds one byte")),
             leaf::NODE => Err(Error::new(Code::MisplacedMarker)),
             leaf::BIG_INT => self.big_int(payload),
             leaf::COMPLEX => self.complex(payload),
@@ -88,17 +89,21 @@ impl<B: Build> Reader<'_, '_, B> {
 
     /// V8, L6.
     fn big_int(&mut self, payload: &[u8]) -> Result<B::Value> {
-        let (negative, magnitude) = match payload.split_first() {
-            Some((sign @ (0 | 1), magnitude)) => (*sign == 1, magnitude),
-            _ => return Err(Error::new(Code::BadPayload).note("an int has a sign byte 0 or 1")),
-        };
-        if magnitude.first().is_none_or(|&byte| byte == 0) || fits_native(negative, magnitude) {
-            return Err(Error::new(Code::NotCanonical));
+        let len = wide(payload.len()).saturating_sub(1);
+        if len == 0 {
+            return Err(Error::new(Code::BadPayload).note("an int has a sign byte and a magnitude"));
         }
-        if wide(magnitude.len()) > self.limits.int_bytes {
-            return Err(over(Code::IntLimit, wide(magnitude.len()), self.limits.int_bytes));
+        if len > self.limits.int_bytes {
+            return Err(over(Code::IntLimit, len, self.limits.int_bytes));
         }
         self.budget.charge(charge::big_int(wide(payload.len())))?;
+        let (negative, magnitude) = match payload.split_first() {
+            Some((sign @ (0 | 1), magnitude)) => (*sign == 1, magnitude),
+            _ => return Err(Error::new(Code::BadPayload).note("the sign byte is 0 or 1")),
+        };
+        if magnitude.first() == Some(&0) || fits_native(negative, magnitude) {
+            return Err(Error::new(Code::NotCanonical));
+        }
         self.build.big_int(negative, magnitude)
     }
 

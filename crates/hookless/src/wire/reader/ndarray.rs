@@ -58,8 +58,9 @@ impl<B: Build> Reader<'_, '_, B> {
                 Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
             }
             Head::Nil => {
-                self.at = start;
+                let entry = std::mem::replace(&mut self.at, start);
                 self.budget.charge(charge::array(rank, 0))?;
+                self.at = entry;
                 let offset = self.slot(nbytes, check)?;
                 self.build.array(head, Data::Region { offset, len: nbytes })
             }
@@ -89,6 +90,9 @@ impl<B: Build> Reader<'_, '_, B> {
         };
         if u64::from(rank) > MAX_DIMENSIONS {
             return Err(over(Code::BadShape, u64::from(rank), MAX_DIMENSIONS));
+        }
+        if rank != 0 && self.cursor.at_marker() {
+            return Err(Error::new(Code::BadType).note("a shape is an array of ints"));
         }
         let start = self.at;
         let mut dimensions = Vec::with_capacity(size(rank));

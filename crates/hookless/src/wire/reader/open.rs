@@ -50,7 +50,8 @@ pub(crate) struct ReportState<'b, V> {
     pub(crate) head: Option<EntryHead<'b>>,
     pub(crate) args: Vec<V>,
     pub(crate) fields: Vec<(TextRef<'b>, V)>,
-    pub(crate) field: Option<TextRef<'b>>,
+    /// The field whose value is being read, and the body from its name on.
+    pub(crate) field: Option<(TextRef<'b>, &'b [u8])>,
     /// The names of the entry's fields, to refuse a second one.
     pub(crate) names: HashSet<&'b [u8]>,
     pub(crate) stage: Stage,
@@ -90,11 +91,14 @@ impl<B: Build> Open<'_, B> {
     }
 }
 
-impl<V> ReportState<'_, V> {
-    /// Takes the value that was being waited for.
-    pub(crate) fn accept(&mut self, value: V) {
+impl<'b, V> ReportState<'b, V> {
+    /// Takes the value that was being waited for; where the name of its field begins, when the entry has one of that name (K3).
+    pub(crate) fn accept(&mut self, value: V) -> Option<&'b [u8]> {
         match (&mut self.stage, self.field.take()) {
-            (Stage::Fields(left), Some(name)) => {
+            (Stage::Fields(left), Some((name, at))) => {
+                if !self.names.insert(name.as_bytes()) {
+                    return Some(at);
+                }
                 self.fields.push((name, value));
                 *left = left.saturating_sub(1);
             }
@@ -103,6 +107,7 @@ impl<V> ReportState<'_, V> {
                 *left = left.saturating_sub(1);
             }
         }
+        None
     }
 
     fn step(&self, path: &mut String) {
@@ -110,7 +115,7 @@ impl<V> ReportState<'_, V> {
         match (self.stage, &self.field) {
             _ if self.head.is_none() => {}
             (Stage::Args(_), _) => path.push_str(&format!(".args[{}]", self.args.len())),
-            (Stage::Fields(_), Some(name)) => push_name(path, &String::from_utf8_lossy(name.as_bytes())),
+            (Stage::Fields(_), Some((name, _))) => push_name(path, &String::from_utf8_lossy(name.as_bytes())),
             (Stage::Fields(_), None) => path.push_str(".fields"),
         }
     }

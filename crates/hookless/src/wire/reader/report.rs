@@ -88,31 +88,28 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         None => return Ok(true),
                         Some(left) => state.entries_left = left,
                     }
-                    let head = self.entry(wide(state.links.len()), owed)?;
+                    let head = self.entry(state, owed)?;
                     state.links.push(Links::of(&head));
                     state.head = Some(head);
                     let args = self.list_head(owed)?;
-                    if self.cursor.rest.starts_with(&[0xd4, leaf::NODE]) && args != 0 {
-                        return Err(Error::new(Code::BadType).note("args are a list"));
-                    }
                     self.budget.announce(args)?;
                     state.stage = Stage::Args(args);
                 }
                 Stage::Fields(_) => {
                     let name = self.descriptor_text(owed)?;
-                    if !state.names.insert(name.as_bytes()) {
-                        return Err(Error::new(Code::DuplicateKey));
-                    }
-                    state.field = Some(name);
+                    state.field = Some((name, self.at));
                     return Ok(false);
                 }
             }
         }
     }
 
-    /// Elements 0 to 11 of an entry: X2. `index` is how many came before.
-    fn entry(&mut self, index: u64, owed: &mut u64) -> Result<EntryHead<'b>> {
+    /// Elements 0 to 11 of an entry: X2.
+    fn entry(&mut self, state: &ReportState<'b, B::Value>, owed: &mut u64) -> Result<EntryHead<'b>> {
         let elements = self.list_head(owed)?;
+        let index = wide(state.links.len());
+        // This entry has been taken off those left.
+        let total = index.saturating_add(state.entries_left).saturating_add(1);
         if elements != ENTRY {
             return Err(
                 Error::new(Code::BadArity).note(format!("entry {index} has {elements} elements, not 14"))
@@ -129,9 +126,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             cut: self.many(owed, Self::descriptor_text)?,
             frames: self.frames(owed)?,
             suppress_context: self.flag(owed)?,
-            cause: self.optional_number(owed)?,
-            context: self.optional_number(owed)?,
-            members: self.many(owed, Self::number)?,
+            cause: self.optional_link(owed, total)?,
+            context: self.optional_link(owed, total)?,
+            members: self.many(owed, |reader, owed| reader.link(owed, total))?,
         })
     }
 
@@ -165,7 +162,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// An array of elements of one type.
-    fn many<T>(&mut self, owed: &mut u64, one: fn(&mut Self, &mut u64) -> Result<T>) -> Result<Vec<T>> {
+    fn many<T>(&mut self, owed: &mut u64, one: impl Fn(&mut Self, &mut u64) -> Result<T>) -> Result<Vec<T>> {
         let count = self.list_head(owed)?;
         let mut all = Vec::new();
         let capacity = usize::try_from(count).unwrap_or(usize::MAX);
@@ -189,6 +186,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return Err(Error::new(Code::BadType).note("an array belongs here"));
         };
         self.claim_over(*owed, u64::from(count))?;
+        if count != 0 && self.cursor.at_marker() {
+            return Err(Error::new(Code::BadType).note("an array without a marker belongs here"));
+        }
         *owed = owed.saturating_add(u64::from(count));
         Ok(u64::from(count))
     }
@@ -243,7 +243,22 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         }
     }
 
-    /// An unsigned int below 2^31: a link (X3) or a position (X8).
+    /// X3: the index of one of `total` entries.
+    fn link(&mut self, owed: &mut u64, total: u64) -> Result<u32> {
+        let Head::Unsigned(value) = self.head(owed)? else {
+            return Err(Error::new(Code::BadType).note("an unsigned int belongs here"));
+        };
+        match u32::try_from(value) {
+            Ok(link) if value < total => Ok(link),
+            _ => Err(Error::new(Code::BadLink).note(format!("entry {value} of {total}"))),
+        }
+    }
+
+    fn optional_link(&mut self, owed: &mut u64, total: u64) -> Result<Option<u32>> {
+        if self.peek_nil(owed) { Ok(None) } else { self.link(owed, total).map(Some) }
+    }
+
+    /// An unsigned int below 2^31: a position (X8).
     fn number(&mut self, owed: &mut u64) -> Result<u32> {
         let Head::Unsigned(value) = self.head(owed)? else {
             return Err(Error::new(Code::BadType).note("an unsigned int belongs here"));

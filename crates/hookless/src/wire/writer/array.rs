@@ -9,7 +9,7 @@ use crate::wire::{raw, size, wide};
 use super::{Placed, Writer};
 
 impl Writer<'_> {
-    /// An array (A1): its bytes follow by [`Writer::array_data`] when this says [`Placed::Inline`].
+    /// An array (A1), in the order that A12 chooses: its bytes follow by [`Writer::array_data`] when this says [`Placed::Inline`].
     pub fn array(&mut self, head: &ArrayHead) -> Result<Placed> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));

@@ -97,7 +97,7 @@ pub fn decode(frame: &[u8], limits: &Limits) -> Result<Value> {
             Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", split.head.kind.name()))
         );
     }
-    let (mut value, plan) = wire::read(split.body, &split.head, limits, &mut Tree)?;
+    let (mut value, plan) = wire::read(split.body, &split.head, limits, &mut Tree::whole())?;
     frame::check_region(&split, &plan)?;
     let mut slots = plan.slots().iter();
     Tree::fill(&mut value, &mut |place| {

@@ -86,7 +86,7 @@ impl Decoder {
                     self.assembler.advance(count)?;
                 }
                 Want::Build => {
-                    let value = self.assembler.build(&mut Tree)?;
+                    let value = self.assembler.build(&mut Tree::arriving())?;
                     if let Some(head) = self.assembler.head() {
                         check_shape(head.kind, self.assembler.body())?;
                     }

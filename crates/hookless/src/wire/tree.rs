@@ -2,14 +2,16 @@
 
 use crate::array::{Array, ArrayHead, Scalar, ScalarKind};
 use crate::error::{Code, Error, Result};
-use crate::limits::REGION_THRESHOLD;
 use crate::value::{Entry, Int, Report, Surrogates, TextRef, TraceFrame, Value};
-use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind, wide};
+use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
 
-/// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector with room for
-/// all of them holds their place (an empty value of its own has no room).
-#[derive(Debug, Default)]
-pub(crate) struct Tree;
+/// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
+/// holds their place (an empty value of its own has none).
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// Room for a region entry: all of it when the bytes are there already, no more than a mark when they have yet to arrive.
+    most: u64,
+}
 
 fn reserved<T>(len: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
@@ -30,18 +32,28 @@ fn string(text: &str) -> Result<String> {
     Ok(copy)
 }
 
-fn held(data: Data<'_>) -> Result<Vec<u8>> {
-    match data {
-        Data::Inline(bytes) => copied(bytes),
-        Data::Region { len, .. } => reserved(usize::try_from(len).unwrap_or(usize::MAX)),
-    }
-}
-
 fn is_place(bytes: &[u8], capacity: usize) -> bool {
-    bytes.is_empty() && wide(capacity) >= REGION_THRESHOLD
+    bytes.is_empty() && capacity != 0
 }
 
 impl Tree {
+    /// For a frame that is in memory as a whole.
+    pub(crate) fn whole() -> Tree {
+        Tree { most: u64::MAX }
+    }
+
+    /// For a frame whose region has yet to arrive.
+    pub(crate) fn arriving() -> Tree {
+        Tree { most: 1 }
+    }
+
+    fn held(&self, data: Data<'_>) -> Result<Vec<u8>> {
+        match data {
+            Data::Inline(bytes) => copied(bytes),
+            Data::Region { len, .. } => reserved(usize::try_from(len.min(self.most)).unwrap_or(usize::MAX)),
+        }
+    }
+
     /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
     pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>)) {
         match value {
@@ -132,7 +144,7 @@ impl Build for Tree {
     }
 
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Value> {
-        let bytes = held(data)?;
+        let bytes = self.held(data)?;
         Ok(match kind {
             BytesKind::Bytes => Value::Bytes(bytes),
             BytesKind::ByteArray => Value::ByteArray(bytes),
@@ -140,7 +152,7 @@ impl Build for Tree {
     }
 
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Value> {
-        Ok(Value::Array(Box::new(Array::trusted(head, held(data)?))))
+        Ok(Value::Array(Box::new(Array::trusted(head, self.held(data)?))))
     }
 
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Value> {

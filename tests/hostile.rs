@@ -1,0 +1,169 @@
+//! What hostile frames cost: peak memory is counted, and stays within the promise of `proto/limits.md`.
+#![expect(unsafe_code, reason = "a counting allocator is an unsafe trait")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use hookless::frame::Decoder;
+use hookless::{Code, Limits, decode};
+use support::vectors::{reject, wrap};
+
+struct Counting;
+
+thread_local! {
+    static NOW: Cell<i64> = const { Cell::new(0) };
+    static PEAK: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(change: i64) {
+    // A thread that is ending has no counters left, and none is needed there.
+    let _ = NOW.try_with(|now| {
+        now.set(now.get() + change);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now.get())));
+    });
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new: usize) -> *mut u8 {
+        // Old and new may exist side by side.
+        count(new as i64);
+        // SAFETY: the caller's promise is passed on.
+        let moved = unsafe { System.realloc(memory, layout, new) };
+        count(-(layout.size() as i64));
+        moved
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most that `work` holds at once, in bytes.
+fn peak<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    let before = NOW.get();
+    PEAK.set(before);
+    let result = work();
+    (result, PEAK.get() - before)
+}
+
+const MIB: i64 = 1 << 20;
+
+fn promised(frame: &[u8], limits: &Limits) -> i64 {
+    (80 * frame.len() as i64).min(limits.memory as i64) + 8 * MIB
+}
+
+fn repeated(piece: &[u8], times: usize, tail: &[u8]) -> Vec<u8> {
+    let mut body = piece.repeat(times);
+    body.extend_from_slice(tail);
+    wrap(&body, &[])
+}
+
+/// A large array or map head, and so many elements behind it.
+fn container(head: u8, announced: u32, element: &[u8], count: usize) -> Vec<u8> {
+    let mut body = vec![head];
+    body.extend(announced.to_be_bytes());
+    body.extend(element.repeat(count));
+    wrap(&body, &[])
+}
+
+fn hostile() -> Vec<(&'static str, Vec<u8>)> {
+    let keys: Vec<u8> = (0u32..300_000)
+        .flat_map(|n| [vec![0xce], (n + 0x1_0000).to_be_bytes().to_vec(), vec![0xc0]].concat())
+        .collect();
+    let mut distinct = vec![0xdf];
+    distinct.extend(300_000u32.to_be_bytes());
+    distinct.extend(keys);
+    vec![
+        ("nested arrays", repeated(&[0x91], 1_000_000, &[0xc0])),
+        ("nested maps", repeated(&[0x81, 0xa1, 0x61], 500_000, &[0xc0])),
+        ("nested tuples", repeated(&[0x92, 0xd4, 1, 1], 500_000, &[0xc0])),
+        ("nested exts", repeated(&[0xc7, 0xff, 5], 100_000, &[])),
+        ("heads that each pass", repeated(&[0xdc, 0xff, 0xff], 24_000, &[])),
+        ("map heads that each pass", repeated(&[0xde, 0xff, 0xff], 24_000, &[])),
+        ("a length with nothing behind", container(0xdd, u32::MAX, &[], 0)),
+        ("a map with nothing behind", container(0xdf, u32::MAX, &[], 0)),
+        ("a string with nothing behind", container(0xdb, u32::MAX, &[], 0)),
+        ("a million empty maps", container(0xdd, 1_000_000, &[0x80], 1_000_000)),
+        ("a million empty lists", container(0xdd, 1_000_000, &[0x90], 1_000_000)),
+        ("a million nils", container(0xdd, 1_000_000, &[0xc0], 1_000_000)),
+        ("a million one-pair maps", container(0xdd, 1_000_000, &[0x81, 1, 0xc0], 1_000_000)),
+        ("half a million empty sets", container(0xdd, 500_000, &[0x91, 0xd4, 1, 2], 500_000)),
+        ("a million one-letter strings", container(0xdd, 1_000_000, &[0xa1, 0x61], 1_000_000)),
+        ("a million numpy bools", container(0xdd, 1_000_000, &[0xd4, 32, 1], 1_000_000)),
+        ("many small dicts with odd keys", container(0xdd, 300_000, &[0x81, 0xd4, 33, 1, 0xc0], 300_000)),
+        ("a dict of distinct keys", wrap(&distinct, &[])),
+        (
+            "many empty arrays",
+            container(
+                0xdd,
+                200_000,
+                &[0x95, 0xd4, 1, 16, 0xd6, 8, b'u', b'|', 0, 1, 0, 0x91, 0, 0xc4, 0],
+                200_000,
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn l4_peak_memory_is_as_promised() {
+    let limits = Limits::default();
+    let mut named: Vec<(String, Vec<u8>)> =
+        hostile().into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
+    named.extend(reject().into_iter().map(|vector| (vector.name, vector.frame)));
+    assert!(named.len() > 100);
+    for (name, frame) in named {
+        let most = promised(&frame, &limits);
+        // A frame that is there as a whole has its region in it; one copy of that is made.
+        let (_, whole) = peak(|| decode(&frame, &limits));
+        assert!(whole <= most, "{name}: {whole} bytes for a frame of {}, promised {most}", frame.len());
+        // The chunks are small, so that the decoder grows as they come; its own buffers are part of the promise.
+        let (_, pushed) = peak(|| {
+            let mut decoder = Decoder::new(limits.clone());
+            frame.chunks(4096).all(|chunk| decoder.feed(chunk).is_ok())
+        });
+        assert!(
+            pushed <= most,
+            "{name}, pushed: {pushed} bytes for a frame of {}, promised {most}",
+            frame.len()
+        );
+    }
+}
+
+/// The limits stop what the bytes would pay for.
+#[test]
+fn l4_l5_budgets_stop_what_is_too_much() {
+    for (name, value, code) in [("memory", 1 << 20, Code::MemoryLimit), ("nodes", 1000, Code::NodeLimit)] {
+        let limits = Limits::default().with(name, value).unwrap();
+        let frame = container(0xdd, 1_000_000, &[0x90], 1_000_000);
+        assert_eq!(decode(&frame, &limits).unwrap_err().code(), code);
+    }
+}
+
+/// A frame that announces much and stops costs what has arrived.
+#[test]
+fn f7_f9_announced_lengths_reserve_nothing() {
+    let limits = Limits::default();
+    let mut head = wrap(&[0xc0], &[])[..32].to_vec();
+    head[16..24].copy_from_slice(&limits.body.to_be_bytes());
+    head[24..32].copy_from_slice(&limits.region.to_be_bytes());
+    let (decoder, held) = peak(|| {
+        let mut decoder = Decoder::new(limits.clone());
+        decoder.feed(&head).unwrap();
+        decoder.feed(&[0x91; 1000]).unwrap();
+        decoder
+    });
+    assert!(decoder.finish().is_err());
+    assert!(held < MIB, "{held} bytes for 1032");
+}

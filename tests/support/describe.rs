@@ -1,0 +1,188 @@
+//! Values as JSON, in the form of `proto/vectors/README.md`.
+
+use hookless::{Entry, Int, Order, Report, ScalarKind, Text, TraceFrame, Value};
+use serde_json::{Value as Json, json};
+
+use crate::hex;
+
+/// A value as JSON. Every hex is written out and every int is hex: what [`normal`] makes of a vector's `value`.
+pub fn describe(value: &Value) -> Json {
+    match value {
+        Value::None => json!(["none"]),
+        Value::Bool(value) => json!(["bool", value]),
+        Value::Int(value) => json!(["int", int(value)]),
+        Value::Float(value) => json!(["float", bits(*value)]),
+        Value::Complex { re, im } => json!(["complex", bits(*re), bits(*im)]),
+        Value::Str(text) => json!(["str", text]),
+        Value::Surrogates(text) => json!(["surrogates", hex::of(text.as_bytes())]),
+        Value::Bytes(bytes) => json!(["bytes", hex::of(bytes)]),
+        Value::ByteArray(bytes) => json!(["bytearray", hex::of(bytes)]),
+        Value::List(items) => json!(["list", all(items, describe)]),
+        Value::Tuple(items) => json!(["tuple", all(items, describe)]),
+        Value::Set(members) => json!(["set", all(members, describe)]),
+        Value::FrozenSet(members) => json!(["frozenset", all(members, describe)]),
+        Value::Dict(pairs) => {
+            json!(["dict", all(pairs, |(key, value)| json!([describe(key), describe(value)]))])
+        }
+        Value::Array(array) => json!(["ndarray", {
+            "dtype": array.dtype().to_string(),
+            "shape": array.shape(),
+            "order": match array.order() { Order::C => "C", Order::F => "F" },
+            "data": hex::of(array.data()),
+        }]),
+        Value::Scalar(scalar) => {
+            let unit = scalar.time().map(|(unit, _)| unit.to_string()).unwrap_or_default();
+            json!(["scalar", { "dtype": dtype(scalar.kind()) + &unit, "data": hex::of(scalar.payload()) }])
+        }
+        Value::Exception(report) => exception(report),
+    }
+}
+
+fn exception(report: &Report) -> Json {
+    json!(["exception", all(&report.entries, entry)])
+}
+
+fn entry(entry: &Entry) -> Json {
+    json!({
+        "module": text(&entry.module),
+        "qualname": text(&entry.qualname),
+        "bases": all(&entry.bases, text),
+        "message": text(&entry.message),
+        "notes": all(&entry.notes, text),
+        "denials": all(&entry.denials, text),
+        "cut": all(&entry.cut, text),
+        "frames": all(&entry.frames, frame),
+        "suppress_context": entry.suppress_context,
+        "cause": entry.cause,
+        "context": entry.context,
+        "members": entry.members,
+        "args": all(&entry.args, describe),
+        "fields": all(&entry.fields, |(key, value)| json!([text(key), describe(value)])),
+    })
+}
+
+fn frame(frame: &TraceFrame) -> Json {
+    let TraceFrame { file, line, end_line, column, end_column, function, source } = frame;
+    json!([text(file), line, end_line, column, end_column, text(function), source.as_ref().map(text)])
+}
+
+fn text(value: &Text) -> Json {
+    match value {
+        Text::Str(value) => json!(["str", value]),
+        Text::Surrogates(value) => json!(["surrogates", hex::of(value.as_bytes())]),
+    }
+}
+
+fn all<T>(items: &[T], one: impl FnMut(&T) -> Json) -> Vec<Json> {
+    items.iter().map(one).collect()
+}
+
+fn bits(value: f64) -> String {
+    format!("{:016x}", value.to_bits())
+}
+
+fn int(value: &Int) -> String {
+    int_text(value.is_negative(), &value.magnitude_be())
+}
+
+/// Sign, `0x`, and whole bytes without leading zeros.
+fn int_text(negative: bool, magnitude: &[u8]) -> String {
+    let significant =
+        magnitude.iter().position(|&byte| byte != 0).map_or(&[][..], |first| &magnitude[first..]);
+    format!("{}0x{}", if negative { "-" } else { "" }, hex::of(significant))
+}
+
+/// Written out here, not asked of the code under test.
+fn dtype(kind: ScalarKind) -> String {
+    match kind {
+        ScalarKind::Bool => "|b1",
+        ScalarKind::Int8 => "|i1",
+        ScalarKind::Int16 => "<i2",
+        ScalarKind::Int32 => "<i4",
+        ScalarKind::Int64 => "<i8",
+        ScalarKind::UInt8 => "|u1",
+        ScalarKind::UInt16 => "<u2",
+        ScalarKind::UInt32 => "<u4",
+        ScalarKind::UInt64 => "<u8",
+        ScalarKind::Float16 => "<f2",
+        ScalarKind::Float32 => "<f4",
+        ScalarKind::Float64 => "<f8",
+        ScalarKind::Complex64 => "<c8",
+        ScalarKind::Complex128 => "<c16",
+        ScalarKind::Datetime64 => "<M8",
+        ScalarKind::Timedelta64 => "<m8",
+        ScalarKind::Bytes => "S",
+        ScalarKind::Str => "U",
+        ScalarKind::Void => "V",
+    }
+    .to_owned()
+}
+
+/// The `value` of a vector with each hex written out and each int as hex, to be compared with [`describe`].
+///
+/// # Panics
+/// When it is not in the form of `proto/vectors/README.md`.
+pub fn normal(value: &Json) -> Json {
+    let expanded = |hex: &Json| Json::from(hex::of(&hex::expand(string(hex))));
+    let kind = string(&value[0]);
+    match kind {
+        "none" | "bool" | "float" | "complex" | "str" => value.clone(),
+        "int" => json!([kind, normal_int(string(&value[1]))]),
+        "surrogates" | "bytes" | "bytearray" => json!([kind, expanded(&value[1])]),
+        "list" | "tuple" | "set" | "frozenset" => json!([kind, each(&value[1])]),
+        "dict" => json!([kind, list(&value[1]).iter().map(each).collect::<Vec<_>>()]),
+        "ndarray" | "scalar" => {
+            let mut fields = value[1].clone();
+            fields["data"] = expanded(&fields["data"]);
+            json!([kind, fields])
+        }
+        "exception" => json!([kind, list(&value[1]).iter().map(normal_entry).collect::<Vec<_>>()]),
+        other => panic!("no such kind in a described value: {other}"),
+    }
+}
+
+fn normal_entry(entry: &Json) -> Json {
+    let mut entry = entry.clone();
+    let fields = entry.as_object_mut().expect("an entry is an object");
+    for (name, field) in fields {
+        *field = match name.as_str() {
+            "module" | "qualname" | "message" => normal(field),
+            "bases" | "notes" | "denials" | "cut" | "args" => each(field),
+            "fields" => list(field).iter().map(each).collect(),
+            "frames" => {
+                let element =
+                    |element: &Json| if element.is_array() { normal(element) } else { element.clone() };
+                list(field).iter().map(|frame| list(frame).iter().map(element).collect::<Json>()).collect()
+            }
+            "suppress_context" | "cause" | "context" | "members" => continue,
+            other => panic!("no such field of an exception entry: {other}"),
+        };
+    }
+    entry
+}
+
+fn normal_int(digits: &str) -> String {
+    let (negative, magnitude) = match digits.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, digits),
+    };
+    match magnitude.strip_prefix("0x") {
+        Some(magnitude) => int_text(negative, &hex::expand(magnitude)),
+        None => {
+            let number: u128 = magnitude.parse().unwrap_or_else(|_| panic!("not an int: {digits}"));
+            int_text(negative, &number.to_be_bytes())
+        }
+    }
+}
+
+fn each(values: &Json) -> Json {
+    list(values).iter().map(normal).collect()
+}
+
+fn list(value: &Json) -> &[Json] {
+    value.as_array().unwrap_or_else(|| panic!("not a list: {value}"))
+}
+
+fn string(value: &Json) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}"))
+}

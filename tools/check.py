@@ -1,0 +1,47 @@
+"""`make test`: everything that one machine with one Python can check."""
+
+from __future__ import annotations
+
+from steps import Steps, cargo_tests, last_line, pytest_tests
+from venvs import BINDING, Environment, check_compilers
+
+NEEDS = ("test", "lint", "demo", "bench")
+TYPED = ("bindings/python/python", "bindings/python/tests", "examples", "benches/python", "tools")
+
+
+def check(steps: Steps) -> None:
+    """Run every check in `.venv`; cheap ones first."""
+    check_compilers()
+    venv = Environment(".venv")
+    venv.ensure(steps, NEEDS)
+    module = (venv.python, "-m")
+    config = BINDING / "pyproject.toml"
+
+    steps.run("rustfmt", "cargo", "fmt", "--all", "--check")
+    steps.run("ruff check", *module, "ruff", "check", ".")
+    steps.run("ruff format", *module, "ruff", "format", "--check", ".")
+    steps.run("dependencies", venv.python, "tools/check_deps.py", summary=last_line)
+    # `--strict` stands here as well as in the configuration, so that nobody weakens it there unseen.
+    mypy = (*module, "mypy", "--strict", "--config-file", config)
+    for tree in TYPED:  # one by one, since two trees may each have a module of the same name
+        steps.run(f"mypy {tree}", *mypy, tree, summary=last_line)
+    # The installed package with all of its modules, `hookless._hookless` among them.
+    stubtest = (*module, "mypy.stubtest", "--mypy-config-file", config, "hookless")
+    steps.run("stubtest", *stubtest, summary=last_line)
+    clippy = ("cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
+    steps.run("clippy", *clippy, env={"PYO3_PYTHON": venv.base})
+    steps.run("cargo test", "cargo", "test", "--locked", summary=cargo_tests)
+    steps.run("tests of tools/", *module, "pytest", "-q", "-c", config, "tools", summary=pytest_tests)
+    python_tests(steps, venv)
+
+
+def python_tests(steps: Steps, venv: Environment, label: str = "pytest", numpy: bool = True) -> None:
+    """Run the tests of the package. Unless told that NumPy is absent on purpose, they fail for its lack."""
+    env = {} if numpy else {"HOOKLESS_NO_NUMPY": "1"}
+    steps.run(label, venv.python, "-m", "pytest", "-q", env=env, cwd=BINDING, summary=pytest_tests)
+
+
+if __name__ == "__main__":
+    run = Steps("test")
+    check(run)
+    run.done()

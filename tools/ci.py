@@ -1,0 +1,86 @@
+"""`make ci`: `make test`, the Rust documentation, and the Python tests on each supported Python and NumPy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import check
+from steps import Steps, stop
+from venvs import TOOLS, Environment
+
+ALLOW_MISSING = "HOOKLESS_CI_ALLOW_MISSING"
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One cell of the matrix: a version of Python, and a pin of NumPy, "newest" or "none"."""
+
+    python: str
+    numpy: str
+
+    @property
+    def title(self) -> str:
+        """What its lines in the report begin with."""
+        return f"{self.python}, NumPy {self.numpy}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What its environment holds beside hookless."""
+        if self.numpy == "none":
+            return ("test",)
+        return ("test", "plot", "numpy" if self.numpy == "newest" else f"numpy=={self.numpy}")
+
+    def run(self, steps: Steps, interpreter: str) -> None:
+        """Prepare the leg's own environment, see that its NumPy is the one that it names, run the tests."""
+        venv = Environment(f".venv-{self.python}-numpy-{self.numpy}", interpreter)
+        venv.ensure(steps, self.needs)
+        if self.numpy == "none":
+            proof = "import importlib.util; assert importlib.util.find_spec('numpy') is None, 'NumPy is here'"
+        else:
+            right = f"v == {self.numpy!r}" if self.numpy != "newest" else "int(v.split('.')[0]) >= 2"
+            proof = f"import numpy; v = numpy.__version__; assert {right}, v"
+        steps.run(f"{self.title}: as named", venv.python, "-I", "-c", f"{proof}; import hookless")
+        check.python_tests(steps, venv, f"{self.title}: pytest", numpy=self.numpy != "none")
+
+
+LEGS = (Leg("3.11", "2.0.2"), Leg("3.12", "none"), Leg("3.12", "1.26.4"), Leg("3.13", "newest"))
+
+
+def interpreters() -> dict[str, str]:
+    """Where the Pythons of the matrix are. A missing one ends the run here, unless that is allowed."""
+    found = {}
+    for version in sorted({leg.python for leg in LEGS}):
+        search = subprocess.run([TOOLS / "python.sh", "--find", version], capture_output=True, text=True)
+        if search.returncode == 0:
+            found[version] = search.stdout.strip()
+        elif os.environ.get(ALLOW_MISSING) != "1":
+            stop(
+                f"ci: no python{version} on PATH nor under pyenv: install it (pyenv install {version})\n"
+                f"or set {ALLOW_MISSING}=1 to go without the Pythons that this machine lacks"
+            )
+    return found
+
+
+def main() -> None:
+    """Run it all; every leg either runs or has a line that says why not."""
+    found = interpreters()
+    steps = Steps("ci")
+    check.check(steps)
+    docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
+    env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
+    steps.run("rustdoc", *docs, env=env)
+    for leg in LEGS:
+        if leg.numpy == "newest" and found.get(leg.python) == sys.executable:
+            steps.remark(leg.title, "is the Python and the NumPy of `pytest` above")
+        elif leg.python in found:
+            leg.run(steps, found[leg.python])
+        else:
+            steps.remark(leg.title, f"NOT RUN: no python{leg.python} here, which {ALLOW_MISSING}=1 allows")
+    steps.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
 use hookless::array::ArrayHead;
 use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
-use hookless::{Code, Error, Result, ScalarKind};
+use hookless::{Code, Error, Letter, Result, ScalarKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -173,6 +173,11 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             };
             return Array::of(head, bytes);
         };
+        if head.dtype().itemsize() == 0 && head.dtype().letter() != Letter::Void {
+            return numpy
+                .zero_width(py, &head)
+                .map_err(|_| Error::new(Code::DtypeUnsupported).note("zero width"));
+        }
         let descr = numpy.descr(py, head.dtype())?;
         let made = match (data, &mut self.source) {
             (Data::Inline(bytes), _) => ndarray::copy(&descr, &head, bytes)?,

@@ -312,3 +312,19 @@ impl Held<'_> {
         }
     }
 }
+
+/// Decodes a VALUE frame by the Rust host's builder and encodes it again: what a Rust program would make of the same bytes.
+///
+/// Raises as `loads`. Made for tests that hold both hosts to the same verdicts.
+#[pyfunction]
+#[pyo3(signature = (data, *, limits=None))]
+pub(crate) fn through_rust<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    limits: Option<&Bound<'py, Limits>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let limits = chosen(limits);
+    let value = hookless::decode(data, &limits).map_err(|error| decode_error(py, &error))?;
+    let again = hookless::encode(&value, &limits).map_err(|error| encode_error(py, &error, None))?;
+    Ok(PyBytes::new(py, &again))
+}

@@ -28,13 +28,13 @@ mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{decode, encodable, encode, loads, py_dumps};
+    use super::codec::{decode, encodable, encode, loads, py_dumps, through_rust};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]
     use super::failure::{Failure, TraceFrame};
     #[pymodule_export]
-    use super::isolation::lockdown;
+    use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]
     use super::limits::Limits;
     #[pymodule_export]

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Where decoding and encoding stop: see proto/limits.md. `Limits(depth=32)` changes one and keeps the rest.
-#[pyclass(frozen, eq, module = "hookless")]
-#[derive(Clone, PartialEq, Default)]
+#[pyclass(frozen, eq, hash, module = "hookless")]
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Limits {
     pub(crate) core: Core,
 }

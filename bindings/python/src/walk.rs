@@ -289,7 +289,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let described = if value.get_type().is(remote) {
             value.getattr("remote")
         } else {
-            self.warm.describe.bind(self.py).call1((value,))
+            let limits = Bound::new(self.py, crate::limits::Limits { core: self.limits.clone() });
+            limits.and_then(|limits| self.warm.describe.bind(self.py).call1((value, limits)))
         };
         let described = self.passed(described)?;
         match described.cast_exact::<Failure>() {

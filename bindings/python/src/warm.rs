@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use hookless::array::Unit;
+use hookless::array::{ArrayHead, Unit};
 use hookless::{ByteOrder, Code, Dtype, Error, Letter, Result, ScalarKind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
 use crate::ffi::ndarray;
 
@@ -79,6 +79,7 @@ pub(crate) struct Numpy {
     longlong: [usize; 2],
     dtype: Py<PyAny>,
     datetime_data: Py<PyAny>,
+    zeros: Py<PyAny>,
     descrs: Mutex<HashMap<Dtype, Py<PyArrayDescr>>>,
 }
 
@@ -106,6 +107,7 @@ impl Numpy {
             types,
             dtype: module.getattr("dtype")?.unbind(),
             datetime_data: module.getattr("datetime_data")?.unbind(),
+            zeros: module.getattr("zeros")?.unbind(),
             descrs: Mutex::new(HashMap::new()),
         })
     }
@@ -149,6 +151,13 @@ impl Numpy {
             known.insert(dtype, descr.clone().unbind());
         }
         Ok(descr)
+    }
+
+    /// An array of `S0` or `U0`: as a field of a structured one, since NumPy makes its own of width 1.
+    pub(crate) fn zero_width<'py>(&self, py: Python<'py>, head: &ArrayHead) -> PyResult<Bound<'py, PyAny>> {
+        let field = ("f", head.dtype().to_string());
+        let shape = PyTuple::new(py, head.shape().dimensions())?;
+        self.zeros.bind(py).call1((shape, PyList::new(py, [field])?))?.get_item("f")
     }
 
     /// Unit and count of a datetime64 or timedelta64 dtype.

@@ -5,7 +5,7 @@ use crate::error::{Code, Error, Result};
 macro_rules! limits {
     ($($name:ident $default:expr, $ceiling:expr, $code:ident, $doc:literal;)*) => {
         /// Where a decoder, and an encoder, stops. Each field quotes its rule in `proto/limits.md`.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct Limits {
             $(#[doc = $doc] pub $name: u64,)*
         }

@@ -114,10 +114,13 @@ fn new_array<'py>(
             flags,
             std::ptr::null_mut(),
         );
-        match Bound::from_owned_ptr_or_opt(py, array) {
-            Some(array) => Ok(array.cast_into_unchecked()),
-            None => Err(unsupported(py)),
+        let Some(array) = Bound::from_owned_ptr_or_opt(py, array) else { return Err(unsupported(py)) };
+        let array: Bound<'py, PyUntypedArray> = array.cast_into_unchecked();
+        // NumPy widens some dtypes of its own accord; the memory must be what the head says.
+        if array.dtype().itemsize() as u64 != head.dtype().itemsize() {
+            return Err(Error::new(Code::DtypeUnsupported).note(head.dtype().to_string()));
         }
+        Ok(array)
     }
 }
 

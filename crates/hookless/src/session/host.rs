@@ -59,10 +59,11 @@ impl Host {
         Ok(self.last_id)
     }
 
-    /// The open call could not be sent: no byte of it has left.
+    /// The open call could not be sent: no byte of it has left, and the next call takes its id (S5).
     pub fn cancel_unsent(&mut self) {
-        if let State::Open(_) = self.state {
+        if let State::Open(id) = self.state {
             self.state = State::Idle;
+            self.last_id = id.saturating_sub(1);
         }
     }
 
@@ -200,6 +201,6 @@ mod tests {
         let mut host = ready();
         host.begin_call().unwrap();
         host.cancel_unsent();
-        assert_eq!(host.begin_call(), Ok(2));
+        assert_eq!(host.begin_call(), Ok(1));
     }
 }

@@ -1,0 +1,188 @@
+"""The child's side of a worker: gives up what it can, says HELLO, and answers calls until its stream ends.
+
+It trusts the host. Nobody trusts the code that it calls, which may break this loop, but only in this process.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import linecache
+import os
+import sys
+import traceback
+from types import CoroutineType, ModuleType
+from typing import Any
+
+import hookless.worker
+from hookless._hookless import (
+    Array,
+    Channel,
+    Failure,
+    Limits,
+    Scalar,
+    close_descriptors,
+    dumps,
+    loads,
+    lockdown,
+    use_numpy,
+)
+from hookless._safe import attempt
+from hookless.errors import EncodeError
+from hookless.failure import describe
+
+__all__ = ["main"]
+
+# Verb of a CALL for a script (S4); the other one is a function.
+_SCRIPT = 1
+
+
+def main(request: str) -> None:
+    """Be the child, to the end of the process.
+
+    `request` is JSON: fd, paths, limits, rlimits and stall, as the host's `Worker` was given them.
+    """
+    status = 1
+    try:
+        settings = json.loads(request)
+        limits = Limits(**settings["limits"])
+        channel = Channel(_prepare(settings), "worker", limits=limits, stall=settings["stall"])
+        channel.hello()
+        while (call := channel.receive()) is not None:
+            _answer(channel, limits, *call[1:])
+            # Arguments are let go before the next ones come.
+            del call
+        status = 0
+    except BaseException:  # noqa: BLE001 (the host is told by the exit status and by standard error)
+        traceback.print_exc()
+    finally:
+        _flush()
+        # At once: threads that foreign code left behind could hold up an orderly end for ever.
+        os._exit(status)
+
+
+def _prepare(settings: dict[str, Any]) -> int:
+    """Give up what foreign code shall not have; return the descriptor of the channel."""
+    descriptor: int = settings["fd"]
+    close_descriptors([descriptor])
+    # What foreign code starts must not hold the channel open when this process is gone.
+    os.set_inheritable(descriptor, False)
+    os.register_at_fork(after_in_child=lambda: _cut_off(descriptor))
+    lockdown(**settings["rlimits"])
+    hookless.worker._channel = descriptor
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    sys.argv[:] = ["hookless"]
+    sys.path[:0] = settings["paths"]
+    return descriptor
+
+
+def _cut_off(descriptor: int) -> None:
+    """Take the channel from a fork of this process."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, descriptor, inheritable=False)
+    os.close(null)
+
+
+def _answer(
+    channel: Channel,
+    limits: Limits,
+    verb: int,
+    name: str,
+    source: str | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> None:
+    """Do what a call asks for, and answer it. No exception of foreign code, of any kind, ends the child."""
+    value: object = None
+    failure: Failure | None = None
+    try:
+        args, kwargs = _with_numpy(args, kwargs, limits)
+        value = _run(name, source or "", kwargs) if verb == _SCRIPT else _call(name, args, kwargs)
+    except BaseException as error:  # noqa: BLE001 (SystemExit and its like are outcomes of a call too)
+        failure = describe(error, limits)
+    # Before the answer: the host drains the pipes when it has come.
+    _flush()
+    if failure is None:
+        try:
+            channel.reply(value)
+        except EncodeError as error:
+            failure = describe(error, limits)
+    if failure is not None:
+        channel.fail(failure)
+
+
+def _call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    module, _, qualname = name.partition(":")
+    __import__(module)
+    found: Any = sys.modules[module]
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    value: object = found(*args, **kwargs)
+    if type(value) is CoroutineType:
+        import asyncio
+
+        return asyncio.run(value)
+    return value
+
+
+_script = ""
+
+
+def _run(name: str, source: str, inputs: dict[str, Any]) -> object:
+    """Run a script as `__main__`, with `inputs` among its globals; return its `result`."""
+    global _script
+    # Tracebacks show its lines, though there may be no such file here. Only the last script's text is kept.
+    linecache.cache.pop(_script, None)
+    lines = [f"{line}\n" for line in source.split("\n")]
+    linecache.cache[name] = (len(source), None, lines, name)
+    _script = name
+    module, before = ModuleType("__main__"), sys.modules["__main__"]
+    scope = vars(module)
+    scope.update({"__file__": name, **inputs})
+    sys.modules["__main__"] = module
+    try:
+        exec(compile(source, name, "exec", dont_inherit=True), scope)  # noqa: S102 (what a worker is for)
+    finally:
+        sys.modules["__main__"] = before
+    return scope.get("result")
+
+
+def _with_numpy(
+    args: tuple[Any, ...], kwargs: dict[str, Any], limits: Limits
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Load NumPy when the host sends the first array, and not before: many children never need it.
+
+    In a child without NumPy, arrays stay `hookless.Array`.
+    """
+    if "numpy" in sys.modules or not _holds_array([*args, *kwargs.values()]):
+        return args, kwargs
+    try:
+        use_numpy()
+    except ImportError:
+        return args, kwargs
+    found: tuple[tuple[Any, ...], dict[str, Any]] = loads(dumps((args, kwargs), limits=limits), limits=limits)
+    return found
+
+
+def _holds_array(level: list[Any]) -> bool:
+    while level:
+        kinds = set(map(type, level))
+        if Array in kinds or Scalar in kinds:
+            return True
+        below: list[Any] = []
+        if not kinds.isdisjoint((list, tuple, dict, set, frozenset)):
+            for one in level:
+                if type(one) in (list, tuple, set, frozenset):
+                    below.extend(one)
+                elif type(one) is dict:
+                    below.extend(one)
+                    below.extend(one.values())
+        level = below
+    return False
+
+
+def _flush() -> None:
+    """Write out what is buffered; foreign code may have closed or replaced the streams."""
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        attempt(lambda stream=stream: stream.flush())

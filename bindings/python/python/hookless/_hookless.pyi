@@ -1,0 +1,400 @@
+"""The Rust extension: what `hookless` re-exports, and what its own modules need."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Final, Literal, TypeAlias, final
+
+from typing_extensions import Buffer
+
+__all__ = [
+    "Array",
+    "Channel",
+    "Decoder",
+    "Failure",
+    "Frame",
+    "Limits",
+    "RegionBuffer",
+    "Scalar",
+    "TraceFrame",
+    "close_descriptors",
+    "decode",
+    "dumps",
+    "encodable",
+    "encode",
+    "loads",
+    "lockdown",
+    "use_numpy",
+]
+
+# Every code of proto/errors.md. Not there at run time: import it under `if TYPE_CHECKING`.
+# fmt: off
+_Code: TypeAlias = Literal[
+    "bad_magic", "bad_version", "unknown_frame_kind", "bad_flags", "bad_call_id", "bad_length", "bad_padding",
+    "region_mismatch", "truncated", "trailing_bytes", "not_canonical", "bad_marker", "bad_utf8",
+    "bad_payload", "misplaced_marker", "unknown_kind", "unknown_ext", "bad_arity", "bad_type",
+    "unordered_set", "duplicate_key", "not_keyable", "bad_dtype", "bad_shape", "bad_order", "bad_data_length",
+    "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
+    "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
+    "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "region_entry_limit", "key_collision",
+    "key_error", "dtype_unsupported", "out_of_memory", "unsupported_type", "mutated", "unexpected_frame",
+    "busy", "unknown_call", "version_mismatch", "bad_role",
+]
+# fmt: on
+
+def dumps(value: object, *, limits: Limits | None = None) -> bytes:
+    """Encode a value of the closed set as one VALUE frame.
+
+    Raises EncodeError, with the path to what cannot be sent.
+    """
+
+def loads(data: Buffer, *, limits: Limits | None = None, copy: bool = True) -> Any:
+    """Decode the bytes of exactly one VALUE frame.
+
+    With `copy=False`, arrays of 16 384 bytes and more are read-only views of `data`. Raises DecodeError.
+    """
+
+def encode(value: object, *, limits: Limits | None = None) -> list[Buffer]:
+    """Encode a value as buffers that are, joined, exactly what `dumps` gives; large arrays are not copied."""
+
+def decode(parts: Iterable[Buffer], *, limits: Limits | None = None, copy: bool = True) -> Any:
+    """Decode one VALUE frame that comes in parts, split anywhere. Raises DecodeError."""
+
+def encodable(value: object, max_bytes: int) -> bool:
+    """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""
+
+def use_numpy() -> None:
+    """Import NumPy, so that arrays and NumPy scalars arrive as NumPy's. Raises ImportError without it."""
+
+def close_descriptors(keep: Sequence[int]) -> None:
+    """Close every descriptor of this process but 0, 1, 2 and those to keep."""
+
+def lockdown(
+    *, file_size: int, open_files: int, address_space: int | None = None, cpu_seconds: int | None = None
+) -> dict[str, str]:
+    """Give up privileges and lower limits (bytes, descriptors, bytes, seconds) of this process, for good.
+
+    Returns each layer that is in force by name, with what it does. Raises OSError.
+    """
+
+@final
+class Limits:
+    """Where decoding and encoding stop (proto/limits.md). `Limits(depth=32)` changes one and keeps the rest.
+
+    Raises ValueError for a value past the hard ceiling, TypeError for an unknown name.
+    """
+
+    TABLE: ClassVar[dict[str, tuple[int, int]]]
+    """Default and hard ceiling of each limit, by name."""
+
+    depth: Final[int]
+    """Arrays, nodes and maps open at once."""
+    body: Final[int]
+    """Bytes of a body."""
+    region: Final[int]
+    """Bytes of a data region."""
+    memory: Final[int]
+    """Sum of the charges, in bytes."""
+    nodes: Final[int]
+    """Values in one body."""
+    int_bytes: Final[int]
+    """Magnitude of an int, in bytes."""
+    chain: Final[int]
+    """Exceptions linked by cause and context, on the longest path."""
+    group_depth: Final[int]
+    """Exception groups inside exception groups."""
+    exceptions: Final[int]
+    """Exceptions in one report."""
+    frames: Final[int]
+    """Traceback frames of one exception."""
+    text: Final[int]
+    """Bytes of one text of a report."""
+    descriptor: Final[int]
+    """Bytes of one report."""
+
+    def __new__(
+        cls,
+        *,
+        depth: int = ...,
+        body: int = ...,
+        region: int = ...,
+        memory: int = ...,
+        nodes: int = ...,
+        int_bytes: int = ...,
+        chain: int = ...,
+        group_depth: int = ...,
+        exceptions: int = ...,
+        frames: int = ...,
+        text: int = ...,
+        descriptor: int = ...,
+    ) -> Limits: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Frame:
+    """A frame that has arrived."""
+
+    @property
+    def kind(self) -> str:
+        """One of value, hello, call, result, error."""
+
+    @property
+    def call_id(self) -> int:
+        """The call it belongs to; 0 for none."""
+
+    @property
+    def value(self) -> Any:
+        """Its value."""
+
+@final
+class Decoder:
+    """Takes bytes as they come and gives whole frames. One decoder serves one stream.
+
+    After an error it has lost its place, reads nothing more and says so.
+    """
+
+    def __new__(cls, *, limits: Limits | None = None) -> Decoder: ...
+    def feed(self, chunk: Buffer) -> list[Frame]:
+        """Take the next bytes; return the frames that they complete, in order. Raises DecodeError."""
+
+    def finish(self) -> None:
+        """Say that the stream has ended: raises Truncated inside a frame."""
+
+@final
+class Array:
+    """An array in a process that has not loaded NumPy. Its buffer is the elements' bytes, read-only."""
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's `dtype.str`, such as `<f8`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """`C` when the last index runs fastest, `F` when the first does."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+
+    def tobytes(self) -> bytes:
+        """Return the elements' bytes, in the array's own order."""
+
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Scalar:
+    """A NumPy scalar in a process that has not loaded NumPy."""
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's `dtype.str`, little-endian; without a size for `S`, `U` and `V`."""
+
+    def tobytes(self) -> bytes:
+        """Return the payload as on the wire: big-endian bits, or the contents."""
+
+    def item(self) -> bool | int | float | complex | str | bytes:
+        """Return the nearest Python value; the ticks of a datetime64 or timedelta64."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class RegionBuffer:
+    """One entry of the data region as `encode` hands it out: the array's own memory, not copied."""
+
+    def __len__(self) -> int: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class TraceFrame:
+    """One line of a remote traceback."""
+
+    def __new__(
+        cls,
+        file: str,
+        line: int | None = None,
+        end_line: int | None = None,
+        column: int | None = None,
+        end_column: int | None = None,
+        function: str | None = None,
+        source: str | None = None,
+    ) -> TraceFrame: ...
+    @property
+    def file(self) -> str:
+        """File name in the child; never opened."""
+
+    @property
+    def line(self) -> int | None:
+        """First line, from 1."""
+
+    @property
+    def end_line(self) -> int | None:
+        """Last line."""
+
+    @property
+    def column(self) -> int | None:
+        """First column, in bytes from 0."""
+
+    @property
+    def end_column(self) -> int | None:
+        """Column after the last."""
+
+    @property
+    def function(self) -> str:
+        """Name of the function."""
+
+    @property
+    def source(self) -> str | None:
+        """The source line, as the child read it."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Failure:
+    """What is known of an exception that happened elsewhere: text, numbers and closed values.
+
+    Nothing in it is ever looked up, imported, opened or called. Two are equal when they encode to the same
+    bytes.
+    """
+
+    def __new__(
+        cls,
+        module: str,
+        qualname: str,
+        bases: tuple[str, ...],
+        message: str,
+        args: tuple[object, ...] | None = None,
+        *,
+        notes: tuple[str, ...] | None = None,
+        fields: dict[str, object] | None = None,
+        denials: tuple[str, ...] | None = None,
+        frames: tuple[TraceFrame, ...] | None = None,
+        cause: Failure | None = None,
+        context: Failure | None = None,
+        suppress_context: bool = False,
+        members: tuple[Failure, ...] | None = None,
+        cut: tuple[str, ...] | None = None,
+    ) -> Failure: ...
+    @property
+    def module(self) -> str:
+        """Module of the class."""
+
+    @property
+    def qualname(self) -> str:
+        """Qualified name of the class."""
+
+    @property
+    def type_name(self) -> str:
+        """`module.qualname`; for builtins the plain name."""
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """`module.qualname` of the other classes in its MRO."""
+
+    @property
+    def message(self) -> str:
+        """What `str(e)` gave in the child, raw."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments; one that could not be sent is its repr, and named in `cut`."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes added by `add_note`."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What a builtin class keeps beside its arguments, such as the `errno` of an OSError."""
+
+    @property
+    def denials(self) -> tuple[str, ...]:
+        """What the sandbox denied, as the child claims."""
+
+    @property
+    def frames(self) -> tuple[TraceFrame, ...]:
+        """The traceback, outermost frame first."""
+
+    @property
+    def cause(self) -> Failure | None:
+        """The explicit cause."""
+
+    @property
+    def context(self) -> Failure | None:
+        """The exception that was being handled."""
+
+    @property
+    def suppress_context(self) -> bool:
+        """Whether the context is hidden when the report is shown."""
+
+    @property
+    def members(self) -> tuple[Failure, ...]:
+        """Members of an exception group."""
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """What was left out or replaced, such as `args[0]`."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Channel:
+    """One end of a session (proto/session.md) over a stream socket. It owns the descriptor.
+
+    `stall` is how many seconds a frame that has begun may stand still. One thread at a time.
+    """
+
+    def __new__(
+        cls, fd: int, role: Literal["host", "worker"], *, limits: Limits | None = None, stall: float = 30.0
+    ) -> Channel: ...
+    @property
+    def closed(self) -> bool:
+        """Whether the session is over."""
+
+    def hello(self, deadline: float | None = None) -> None:
+        """Exchange HELLO, within `deadline` seconds. Raises HooklessError: the session did not begin."""
+
+    def call(
+        self,
+        verb: int,
+        name: str,
+        source: str | None,
+        args: tuple[object, ...],
+        kwargs: dict[str, Any],
+        *,
+        deadline: float | None,
+        outputs: Sequence[int],
+        on_output: Callable[[int, bytes], object],
+    ) -> tuple[Literal["result"], Any] | tuple[Literal["error"], Failure] | tuple[Literal["eof"], None]:
+        """Send a CALL and wait for its answer; the host's end only.
+
+        Meanwhile, and once more before it returns, what the pipes `outputs` hold goes to `on_output(index,
+        data)`. Raises EncodeError, after which the channel is as before; ProtocolError, DecodeError, Stalled
+        and DeadlineExceeded, after which it is closed.
+        """
+
+    def drain(self, outputs: Sequence[int], on_output: Callable[[int, bytes], object]) -> None:
+        """Read what the pipes hold without waiting."""
+
+    def receive(self) -> tuple[int, int, str, str | None, tuple[Any, ...], dict[str, Any]] | None:
+        """Wait for a CALL: id, verb, name, source, args, kwargs; None at the stream's end."""
+
+    def reply(self, value: object) -> None:
+        """Answer the open call by RESULT. Raises EncodeError; nothing has been sent then: call `fail`."""
+
+    def fail(self, failure: Failure) -> None:
+        """Answer the open call by ERROR."""
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+
+    def close(self) -> None:
+        """Close the descriptor; more than once is fine."""

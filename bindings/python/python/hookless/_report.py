@@ -1,0 +1,70 @@
+"""What holds a child back, as the kernel tells it from outside."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable
+
+__all__ = ["in_force"]
+
+_RLIMITS = {
+    "core": resource.RLIMIT_CORE,
+    "fsize": resource.RLIMIT_FSIZE,
+    "nofile": resource.RLIMIT_NOFILE,
+    "as": resource.RLIMIT_AS,
+    "cpu": resource.RLIMIT_CPU,
+}
+
+
+def in_force(pid: int) -> dict[str, str]:
+    """Return the layers around a child by name, with what each does or does not do.
+
+    To be asked when the child has said HELLO and runs no foreign code yet: it will start with that.
+    """
+    return {
+        "mode": "none: the child may do all that the user who runs it may do",
+        "landlock": "none: it may open any file of the user",
+        "seccomp": "none: it may make any system call, open sockets, start processes",
+        "session": _told(_session, pid),
+        "descriptors": _told(_descriptors, pid),
+        "environment": _told(_environment, pid),
+        "no_new_privs": _told(_no_new_privs, pid),
+        "rlimits": _told(_rlimits, pid),
+    }
+
+
+def _told(ask: Callable[[int], str], pid: int) -> str:
+    try:
+        return ask(pid)
+    except OSError as error:
+        return f"not known: {error}"
+
+
+def _session(pid: int) -> str:
+    leads = os.getsid(pid) == pid == os.getpgid(pid)
+    return "leads its own, without a terminal" if leads else "none: it shares that of another process"
+
+
+def _descriptors(pid: int) -> str:
+    found = sorted(map(int, os.listdir(f"/proc/{pid}/fd")))
+    return f"open are {', '.join(map(str, found))}: standard streams and the channel"
+
+
+def _environment(pid: int) -> str:
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        variables = file.read().split(b"\0")
+    names = [one.partition(b"=")[0].decode("utf-8", "backslashreplace") for one in variables if one]
+    return f"holds {', '.join(names) or 'nothing'}"
+
+
+def _no_new_privs(pid: int) -> str:
+    with open(f"/proc/{pid}/status", "rb") as file:
+        on = b"NoNewPrivs:\t1\n" in file.read()
+    return "set-user-id programs gain nothing" if on else "none"
+
+
+def _rlimits(pid: int) -> str:
+    hard = {name: resource.prlimit(pid, number)[1] for name, number in _RLIMITS.items()}
+    finite = [f"{name} {most}" for name, most in hard.items() if most != resource.RLIM_INFINITY]
+    return ", ".join(finite) or "none"

@@ -1,0 +1,188 @@
+"""The host's side of one child: starts it, talks to it, and knows why it is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from hookless._hookless import Channel, Failure, Limits
+from hookless._launch import Child, launch
+from hookless._output import Listener, Output, Sink
+from hookless._report import in_force
+from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, WorkerDied
+from hookless.remote import RemoteError
+
+__all__ = ["Request", "Session"]
+
+# Verb, name, source, arguments by place and by name (S4).
+Request: TypeAlias = tuple[int, str, str | None, tuple[object, ...], dict[str, Any]]
+
+# Seconds that a child has to end by itself once its channel has ended.
+_PATIENCE = 2.0
+
+_CLOSED = "the worker is closed"
+
+
+class Session:
+    """One child, one call at a time; other threads wait for their turn."""
+
+    def __init__(
+        self, settings: Mapping[str, object], limits: Limits | None, stall: float, start_timeout: float
+    ) -> None:
+        self.output = Output()
+        # Why no call can be made any more.
+        self.over = ""
+        self._process = os.getpid()
+        self._turn = threading.Lock()
+        self._holder: int | None = None
+        self._closing = False
+        self.child: Child = launch(settings)
+        try:
+            self._channel = Channel(self.child.take_channel(), "host", limits=limits, stall=stall)
+        except BaseException:
+            self.child.end(0.0, lambda: None)
+            raise
+        self._start(start_timeout)
+        self.isolation = in_force(self.child.pid)
+
+    def _start(self, seconds: float) -> None:
+        sink = Sink(self.output, None)
+        try:
+            self._channel.hello(seconds)
+        except DeadlineExceeded:
+            self._end("its child did not start", 0.0, sink)
+            raise DeadlineExceeded(f"the worker's child did not start within {seconds:g} s") from None
+        except (HooklessError, OSError) as error:
+            # Most likely it could not import hookless, or could not lock itself down: its last words tell.
+            status = self._end("its child did not start", _PATIENCE, sink)
+            if status is None:
+                raise
+            raise self._died("the worker's child did not start: it", status) from error
+        except BaseException:
+            self._end("its start was interrupted", 0.0, sink)
+            raise
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process started the child, and is not a fork of the one that did."""
+        return os.getpid() == self._process
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still something to close."""
+        return self.child.is_held
+
+    def call(self, request: Request, deadline: float | None = None, listener: Listener | None = None) -> Any:
+        """Make one call: returns its result, or raises RemoteError or a HooklessError.
+
+        What the listener raises is raised when the call is over, in place of the call's own outcome.
+        """
+        began = time.monotonic()
+        self._take_turn(deadline)
+        try:
+            if self.over:
+                raise HooklessError(_CLOSED) if self.over == _CLOSED else WorkerDied(self.over)
+            sink = Sink(self.output, listener)
+            try:
+                failed, value = self._exchange(request, deadline, began, sink)
+                if failed is not None:
+                    raise RemoteError(failed)
+            except (HooklessError, RemoteError) as error:
+                if sink.error is None:
+                    raise
+                raise sink.error from error
+            if sink.error is not None:
+                raise sink.error
+            return value
+        finally:
+            self._holder = None
+            self._turn.release()
+
+    def _take_turn(self, deadline: float | None) -> None:
+        if not self.is_ours:
+            raise HooklessError(
+                "this worker belongs to the process that was forked from: make one in this process"
+            )
+        if self._holder == threading.get_ident():
+            raise HooklessError(
+                "a worker cannot be used from inside its own on_output or from a signal handler"
+            )
+        if not self._turn.acquire(timeout=-1 if deadline is None else deadline):
+            text = f"other calls kept the worker busy for {deadline:g} s; this one was not sent"
+            raise DeadlineExceeded(text)
+        self._holder = threading.get_ident()
+
+    def _exchange(
+        self, request: Request, deadline: float | None, began: float, sink: Sink
+    ) -> tuple[Failure | None, Any]:
+        """Send the call and take its answer: a failure, or else a result."""
+        left = None if deadline is None else max(0.0, began + deadline - time.monotonic())
+        try:
+            kind, value = self._channel.call(
+                *request, deadline=left, outputs=self.child.outputs, on_output=sink
+            )
+        except EncodeError:
+            raise  # Nothing has been sent, and the session goes on.
+        except DeadlineExceeded:
+            text = f"no answer within {deadline:g} s"
+            self._end(text, 0.0, sink)
+            raise DeadlineExceeded(f"{text}; the worker's child was stopped") from None
+        except BaseException as error:
+            # A broken rule, or an interrupt: what comes next on this channel would have no meaning.
+            self._end(f"{type(error).__name__}: {error}".removesuffix(": "), 0.0, sink)
+            raise
+        if kind == "result":
+            return None, value
+        if isinstance(value, Failure):
+            return value, None
+        raise self._died("the worker's child", self._end("its child ended", _PATIENCE, sink))
+
+    def _end(self, cause: str, patience: float, sink: Sink) -> int | None:
+        """End the session and the child. Returns the child's status as `Child.end` does."""
+        self.over = _CLOSED if self._closing else f"this worker is over since an earlier call: {cause}"
+        self._channel.close()
+        self.child.hang_up()
+        return self.child.end(patience, lambda: self._channel.drain(self.child.outputs, sink))
+
+    def _died(self, who: str, status: int | None) -> HooklessError:
+        if self._closing:
+            return HooklessError("the worker was closed while this call was open")
+        stderr = self.output.errors
+        if status is None:
+            return WorkerDied(f"{who} closed its channel without an answer and was stopped", stderr=stderr)
+        if status >= 0:
+            return WorkerDied(f"{who} exited with status {status}", exit_status=status, stderr=stderr)
+        return WorkerDied(f"{who} was killed by {_signal_name(-status)}", signal=-status, stderr=stderr)
+
+    def close(self) -> None:
+        """End the session, and the child within bounded time. A call that is open in another thread fails."""
+        if not self.is_ours:
+            self._channel.close()
+            self.child.disown()
+            return
+        if self._holder == threading.get_ident():
+            raise HooklessError(
+                "a worker cannot be closed from inside its own on_output or from a signal handler"
+            )
+        if not self._turn.acquire(blocking=False):
+            self._closing = True
+            self.child.signal(signal.SIGKILL)
+            self.child.hang_up()
+            self._turn.acquire()
+        try:
+            self._closing = True
+            if self.is_open:
+                self._end("", _PATIENCE, Sink(self.output, None))
+        finally:
+            self._turn.release()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"{signal.Signals(number).name} ({number})"
+    except ValueError:  # One of the real-time signals.
+        return f"signal {number}"

@@ -1,0 +1,222 @@
+"""`Worker`: runs code in a child process, and gets its results, failures and output."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tokenize
+import warnings
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from hookless._hookless import Limits
+from hookless._output import Listener
+from hookless._session import Request, Session
+from hookless._target import Target, check_names, name_of
+from hookless.errors import IsolationError
+
+__all__ = ["Configured", "Worker"]
+
+Path: TypeAlias = str | os.PathLike[str]
+
+# Verbs of a CALL (S4).
+_FUNCTION, _SCRIPT = 0, 1
+
+# Seconds from which on a wait is endless: about thirty years.
+_ENDLESS = 1e9
+
+
+class Worker:
+    """A child process that runs code this process does not trust, on a private socket.
+
+    What it returns, and what it raises, arrives as inert values. One worker is one domain of trust: a later
+    call may be falsified by an earlier one. Calls of several threads take turns.
+
+    `paths` are folders that the child may import from; it has the interpreter's own packages as well.
+    `isolation` has to be "none" in this release. `limits` bound what the host decodes and the child encodes.
+    `stall` is how many seconds a frame that has begun may stand still, `start_timeout` how many the child has
+    to start. The child's own resource limits are the largest file it may write and its address space (bytes),
+    open descriptors, and processor time (seconds); None leaves one as it is.
+
+        with hookless.Worker(paths=["src"], isolation="none") as worker:
+            result = worker.call("analysis:fit", data, order=3)
+
+    Raises IsolationError, WorkerDied or DeadlineExceeded if no child starts, OSError for a bad folder.
+    """
+
+    __module__ = "hookless"
+
+    def __init__(
+        self,
+        *,
+        paths: Iterable[Path] = (),
+        isolation: str = "strict",
+        limits: Limits | None = None,
+        stall: float = 30.0,
+        start_timeout: float = 30.0,
+        file_size: int = 1 << 30,
+        open_files: int = 256,
+        address_space: int | None = None,
+        cpu_seconds: int | None = None,
+    ) -> None:
+        if isolation != "none":
+            raise IsolationError(
+                f"isolation={isolation!r} is not there yet: this release has only isolation='none', which "
+                "has to be spelled out. The child gets a clean environment, no descriptors but its own, no "
+                "new privileges and lower resource limits; it may still open the user's files, and sockets"
+            )
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
+        rlimits = {
+            "file_size": _count("file_size", file_size),
+            "open_files": _count("open_files", open_files),
+            "address_space": None if address_space is None else _count("address_space", address_space),
+            "cpu_seconds": None if cpu_seconds is None else _count("cpu_seconds", cpu_seconds),
+        }
+        stall = _seconds("stall", stall)
+        settings = {
+            "paths": _folders(paths),
+            "limits": {name: getattr(limits or Limits(), name) for name in Limits.TABLE},
+            "stall": stall,
+            "rlimits": rlimits,
+        }
+        self._session = Session(settings, limits, stall, _seconds("start_timeout", start_timeout))
+
+    def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
+        """Call a function in the child, and return what it returns.
+
+        `target` is "module:qualname", or a function object of a module that the child can import, which is
+        then named so. An `async def` function is run to its end. Arguments and result are values of the
+        closed set.
+
+        Raises RemoteError for what the function raised, or if its result cannot be sent; EncodeError if an
+        argument cannot be sent; WorkerDied, DecodeError, ProtocolError or Stalled if the child ended or broke
+        a rule, after which the worker is over.
+        """
+        return self._session.call(_function(target, args, kwargs))
+
+    def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
+        """Run a script's text in the child, and return what it assigned to `result`; None if nothing.
+
+        The file is read here. `inputs` are global names that it finds. Raises as `call` does, and OSError or
+        SyntaxError if the file cannot be read.
+        """
+        return self._session.call(_script(path, inputs))
+
+    def options(self, *, deadline: float | None = None, on_output: Listener | None = None) -> Configured:
+        """Return this worker with options for its calls.
+
+        A call that has no answer after `deadline` seconds, time in the queue included, raises
+        DeadlineExceeded, and the child is stopped. `on_output("stdout" or "stderr", data)` is given what the
+        child prints during the call, all of it before the call returns, up to 16 MiB. If it raises, that
+        comes out when the call is over.
+        """
+        if deadline is not None:
+            deadline = _seconds("deadline", deadline)
+        if on_output is not None and not callable(on_output):
+            raise TypeError(f"on_output= is a function of stream and data, not a {type(on_output).__name__}")
+        return Configured(self, deadline, on_output)
+
+    @property
+    def isolation(self) -> dict[str, str]:
+        """What holds the child back, by layer, as the kernel told it before foreign code ran."""
+        return dict(self._session.isolation)
+
+    @property
+    def output(self) -> bytes:
+        """The last 64 KiB that the child printed, to both streams, as far as calls have taken it."""
+        return self._session.output.both
+
+    @property
+    def output_dropped(self) -> int:
+        """Bytes that `on_output` was not given, because a call printed more than 16 MiB."""
+        return self._session.output.dropped
+
+    def close(self) -> None:
+        """End the child: it may exit by itself, or SIGTERM asks it, or SIGKILL makes it. Twice is fine."""
+        self._session.close()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        session: Session | None = getattr(self, "_session", None)
+        if session is None or not session.is_open:
+            return
+        try:
+            if session.is_ours:
+                warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+        finally:
+            session.close()
+
+    def __repr__(self) -> str:
+        session = self._session
+        return f"<hookless.Worker, child {session.child.pid}, {'open' if session.is_open else 'over'}>"
+
+
+class Configured:
+    """A worker with options for its calls; made by `Worker.options`."""
+
+    def __init__(self, worker: Worker, deadline: float | None, on_output: Listener | None) -> None:
+        # The worker is held, not only its session: it closes that when nobody holds it any more.
+        self._worker, self._deadline, self._on_output = worker, deadline, on_output
+
+    def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
+        """Call a function in the child: see `Worker.call`."""
+        session = self._worker._session
+        return session.call(_function(target, args, kwargs), self._deadline, self._on_output)
+
+    def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
+        """Run a script's text in the child: see `Worker.run`."""
+        return self._worker._session.call(_script(path, inputs), self._deadline, self._on_output)
+
+
+def _function(target: Target, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:
+    check_names("keyword arguments", kwargs)
+    return _FUNCTION, name_of(target), None, args, kwargs
+
+
+def _script(path: Path, inputs: Mapping[str, object] | None) -> Request:
+    given = dict(inputs or {})
+    check_names("inputs", given)
+    # By Python's own rules for source files: the coding cookie or UTF-8, and any line ends.
+    with tokenize.open(path) as file:
+        source = file.read()
+    # Shown in tracebacks, never opened in the child; bytes of a name that are no text are shown as escapes.
+    name = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    return _SCRIPT, name, source, (), given
+
+
+def _folders(paths: Iterable[Path]) -> list[str]:
+    """Return the folders as absolute paths. Raises OSError for what is none."""
+    if isinstance(paths, str | bytes | os.PathLike):
+        raise TypeError("paths= takes a list of folders, such as ['src']")
+    found = [os.path.abspath(os.fsdecode(path)) for path in paths]
+    for path in found:
+        if not stat.S_ISDIR(os.stat(path).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, "paths= takes folders", path)
+    return found
+
+
+def _seconds(name: str, value: float) -> float:
+    """Check a time; a very long one is cut to what the system's clocks can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name}= is a number of seconds, not a {type(value).__name__}")
+    if not value >= 0:
+        raise ValueError(f"{name}= is a number of seconds from 0 on, not {value}")
+    return float(min(value, _ENDLESS))
+
+
+def _count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}= is an int, not a {type(value).__name__}")
+    if not 0 <= value < 1 << 63:
+        raise ValueError(f"{name}= may be 0 to 2**63 - 1, not {value}")
+    return value

@@ -1,0 +1,70 @@
+"""`assert_same`: equality by type and bits at every node, where `==` takes 1, 1.0 and True for one."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import Any
+
+__all__ = ["assert_same", "form"]
+
+
+def assert_same(left: object, right: object, path: str = "$") -> None:
+    """Raise AssertionError, naming the path, unless both values have equal types and bits everywhere."""
+    assert type(left) is type(right), f"{path}: {type(left)!r} is not {type(right)!r}"
+    one: Any = left
+    two: Any = right
+    kind = type(left)
+    if kind in (list, tuple):
+        assert len(one) == len(two), f"{path}: {len(one)} items, not {len(two)}"
+        for index, (a, b) in enumerate(zip(one, two, strict=True)):
+            assert_same(a, b, f"{path}[{index}]")
+    elif kind is dict:
+        assert len(one) == len(two), f"{path}: {len(one)} pairs, not {len(two)}"
+        for index, ((key_a, a), (key_b, b)) in enumerate(zip(one.items(), two.items(), strict=True)):
+            assert_same(key_a, key_b, f"{path}.<key {index}>")
+            assert_same(a, b, f"{path}.<value {index}>")
+    else:
+        a, b = form(left), form(right)
+        assert a == b, f"{path}: {left!r} is not {right!r}"
+
+
+def form(value: object) -> tuple[Any, ...]:
+    """A hashable stand-in for a leaf or a set: two are equal when types and bits are."""
+    kind = type(value)
+    any_value: Any = value
+    if value is None or kind in (bool, int, str, bytes):
+        return (kind, value)
+    if kind is bytearray:
+        return (kind, bytes(any_value))
+    if kind is float:
+        return (kind, struct.pack(">d", value))
+    if kind is complex:
+        return (kind, struct.pack(">dd", any_value.real, any_value.imag))
+    if kind is tuple:
+        return (kind, tuple(form(item) for item in any_value))
+    if kind in (set, frozenset):
+        return (kind, frozenset(form(member) for member in any_value))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and kind is numpy.ndarray:
+        return _array_form(any_value)
+    if numpy is not None and isinstance(value, numpy.generic):
+        return _scalar_form(any_value, numpy)
+    # What cannot be compared must not count as equal.
+    raise AssertionError(f"no rule to compare {kind!r}")
+
+
+def _array_form(array: Any) -> tuple[Any, ...]:
+    flags = (array.flags.c_contiguous, array.flags.f_contiguous)
+    return (type(array), array.dtype.str, array.shape, flags, array.tobytes())
+
+
+def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
+    kind = type(scalar)
+    if kind is numpy.str_:
+        return (kind, str.__str__(scalar))
+    if kind is numpy.bytes_:
+        # Not `tobytes`: the dtype of a bytes_ forgets trailing NULs.
+        return (kind, bytes(scalar))
+    # `tobytes` copies the scalar's memory, so a signalling NaN keeps its bits and NaT its int.
+    return (kind, scalar.dtype.str, scalar.tobytes())

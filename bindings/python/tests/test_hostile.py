@@ -1,0 +1,281 @@
+"""Bytes that an attacker chose: only documented errors, nothing opened or imported, memory as promised."""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+import random
+import struct
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+import hookless
+import naive
+from audit import watched
+from hookless import Decoder, Limits, decode, dumps, loads
+from samples import frames
+
+FRAMES = frames()
+WARM_UP = dumps([1, {"a": (2.5, b"x")}])
+
+
+class Refused(NamedTuple):
+    """A documented error, reduced to what all decoders must agree on."""
+
+    code: str
+    offset: int
+
+
+def outcome(call: Callable[[], object]) -> object:
+    """What a decoder may do: return a value, or raise a DecodeError with code, offset and path."""
+    try:
+        return call()
+    except hookless.DecodeError as found:
+        error = found
+    assert type(error) in (hookless.DecodeError, hookless.LimitExceeded, hookless.Truncated)
+    assert isinstance(error.offset, int) and error.offset >= 0
+    assert isinstance(error.path, str)
+    return Refused(error.code, error.offset)
+
+
+def check(data: bytes) -> None:
+    """All three ways agree, and what is accepted is canonical."""
+    result = outcome(lambda: loads(data))
+    again = outcome(lambda: decode([data[:40], data[40:]]))
+    if type(result) is Refused:
+        assert again == result
+    else:
+        # The oracle that finds two readings of one frame: only one encoding is accepted.
+        assert dumps(result) == dumps(again) == data
+    pushed = outcome(lambda: [frame.kind for frame in Decoder().feed(data)])
+    if type(result) is not Refused:
+        assert pushed == ["value"]
+
+
+def mutations(frame: bytes, chance: random.Random, count: int) -> Iterator[bytes]:
+    interesting = bytes(
+        [0, 1, 0x7F, 0x80, 0x90, 0xC0, 0xC1, 0xC4, 0xC7, 0xD4, 0xD9, 0xDC, 0xDD, 0xDF, 0xE0, 0xFF]
+    )
+    for _ in range(count):
+        data = bytearray(frame)
+        for _ in range(chance.choice((1, 1, 1, 2, 5))):
+            # Mostly in the body: the head refuses nearly everything.
+            at = chance.randrange(32 if chance.random() < 0.9 and len(data) > 33 else 0, len(data))
+            at = min(at, chance.randrange(at, at + 200))
+            match chance.randrange(5):
+                case 0:
+                    data[at] ^= 1 << chance.randrange(8)
+                case 1:
+                    data[at] = chance.choice(interesting)
+                case 2:
+                    del data[at : at + chance.randrange(1, 9)]
+                case 3:
+                    data[at:at] = chance.randbytes(chance.randrange(1, 9))
+                case _:
+                    piece = slice(at, at + chance.randrange(1, 20))
+                    data[at:at] = data[piece]
+            if len(data) <= 33:
+                break
+        if chance.random() < 0.8 and len(data) > 32:
+            # Makes the lengths true again, so that more than the head is tried.
+            region = int.from_bytes(data[24:32])
+            body = len(data) - 32 - region - (-int.from_bytes(data[16:24]) % 64 if region else 0)
+            data[16:24] = struct.pack(">Q", max(body, 1))
+        yield bytes(data)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_mutated_frames(name: str) -> None:
+    """Bits flipped, bytes cut, inserted and doubled."""
+    chance = random.Random(f"mutate {name}")
+    loads(WARM_UP)
+    with watched():
+        for data in mutations(FRAMES[name], chance, 400 if len(FRAMES[name]) < 2000 else 60):
+            check(data)
+
+
+def test_random_bodies() -> None:
+    """Random bytes, and random bytes that are mostly heads."""
+    chance = random.Random("bodies")
+    heads = bytes(range(0x80, 0xA0)) + bytes(range(0xC0, 0xE0))
+    loads(WARM_UP)
+    with watched():
+        for _ in range(20_000):
+            size = chance.randrange(1, 40)
+            data = chance.randbytes(size) if chance.random() < 0.5 else bytes(chance.choices(heads, k=size))
+            check(naive.frame(data))
+            check(naive.frame(naive.node(chance.randrange(30), [data])))
+
+
+def test_random_bytes() -> None:
+    """Without even a head."""
+    chance = random.Random("bytes")
+    for size in range(100):
+        check(chance.randbytes(size))
+        check(b"HKLS\x01" + chance.randbytes(size))
+
+
+class Gadget:
+    """What a pickle does to a host that loads it."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (builtins.exec, ("raise SystemExit('the gadget ran')",))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickle_is_refused_and_inside_a_frame_it_is_bytes(protocol: int) -> None:
+    """As the whole message: bad magic at 0. As a value: bytes and nothing more."""
+    gadget = pickle.dumps(Gadget(), protocol)
+    loads(WARM_UP)
+    with watched():
+        for call in (lambda: loads(gadget), lambda: decode([gadget]), lambda: Decoder().feed(gadget)):
+            assert outcome(call) == Refused("bad_magic", 0)
+        assert loads(dumps([gadget])) == [gadget]
+        for kind in ("O", "g"):
+            node = naive.node(
+                naive.NDARRAY, [naive.dtype(kind, "|", 8), b"\0", naive.array([]), naive.binary(gadget)]
+            )
+            assert outcome(lambda body=node: loads(naive.frame(body))) == Refused("bad_dtype", 36)  # type: ignore[misc]
+
+
+NAMES = [
+    ("os", "system", "id"),
+    ("subprocess", "Popen", "id"),
+    ("this_module_does_not_exist", "E", "x"),
+    ("antigravity", "X.__init__.__globals__", "x"),
+    ("builtins", "eval", "__import__('this')"),
+    ("numpy.core.numeric.builtins", "eval", "1"),
+    ("../../etc/passwd", "__class__", "x"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "argument"), NAMES)
+def test_c123_names_of_classes_are_text(module: str, name: str, argument: str) -> None:
+    """An exception that claims any class imports, looks up and calls nothing, also when it is shown."""
+    attributes = ["__class__", "__traceback__", "with_traceback", "args", "__dict__", "name", "path", "obj"]
+    frame = naive.frame(
+        naive.exception(
+            naive.entry(
+                module,
+                name,
+                bases=["builtins.Exception", "os.system", "builtins.ImportError"],
+                message="shown",
+                frames=[naive.trace_frame("/etc/passwd", 1, "f", "root")],
+                args=[naive.text(argument)],
+                fields=[(naive.text(attribute), naive.text("os")) for attribute in attributes],
+            )
+        )
+    )
+    loads(naive.frame(naive.exception(naive.entry())))
+    with watched():
+        error = loads(frame)
+        shown = f"{error} {error!r} {error.remote!r}"
+        assert dumps(error) == frame
+    assert shown
+    assert isinstance(error, hookless.RemoteError)
+    assert error.__traceback__ is None
+    assert (error.remote.module, error.remote.qualname) == (module, name)
+    assert sorted(dict(error.remote.fields)) == sorted(attributes)
+
+
+def nested(head: bytes, count: int) -> bytes:
+    return head * count
+
+
+# Bodies that announce much or build much from few bytes.
+BOMBS: dict[str, bytes] = {
+    "array32": b"\xdd\xff\xff\xff\xff",
+    "map32": b"\xdf\xff\xff\xff\xff",
+    "str32": b"\xdb\xff\xff\xff\xff",
+    "bin32": b"\xc6\xff\xff\xff\xff",
+    "ext32": b"\xc9\xff\xff\xff\xff\x02",
+    "c128 arrays": nested(b"\xdc\xff\xff", 24_000),
+    "c128 maps": nested(b"\xde\xff\xff", 24_000),
+    "c138 nested": nested(b"\x91", 10_000) + b"\x90",
+    "c138 maps": nested(b"\x81\xa1\x61", 10_000) + b"\xc0",
+    "c138 keys": nested(b"\x81", 10_000),
+    "nested tuples": nested(b"\x92\xd4\x01\x01", 10_000) + b"\xc0",
+    "nested keys": b"\x81" + nested(b"\x92\xd4\x01\x01", 10_000) + b"\xc0\xc0",
+    "region bytes": naive.ext(6, (2**63).to_bytes(8)),
+    "region huge": naive.ext(7, (2**64 - 1).to_bytes(8)),
+    "big shape": naive.node(
+        naive.NDARRAY, [naive.dtype("u", "|", 1), b"\0", naive.array([naive.integer(2**62)]), naive.NIL]
+    ),
+    "empty shape": naive.ndarray(naive.dtype("f", "<", 8), [2**62, 2, 0], b""),
+    "many arrays": naive.array([naive.ndarray(naive.dtype("f", "<", 8), [0] * 64, b"")] * 5000),
+    "empty dicts": naive.array([b"\x80"] * 500_000),
+    "empty sets": naive.array([b"\x91\xd4\x01\x02"] * 200_000),
+    "one-pair dicts": naive.array([b"\x81\xc0\xc0"] * 200_000),
+    "one-member sets": naive.array([b"\x92\xd4\x01\x02\xc0"] * 100_000),
+    "floats": naive.array([naive.floating(1.5)] * 200_000),
+    "wide text": naive.text("\U0001f600" + "a" * 1_000_000),
+    "surrogates": naive.ext(4, b"\xed\xa0\x80" + b"a" * 1_000_000),
+    "int keys": naive.mapping([(naive.integer(i), naive.NIL) for i in range(100_000)]),
+    "members": naive.members(naive.SET, [naive.integer(i) for i in range(100_000)]),
+    "exceptions": naive.array([naive.exception(naive.entry("m", "q"))] * 5000),
+    "big int": naive.ext(2, b"\0" + b"\xff" * 16_384),
+    "scalars": naive.array([naive.scalar(33, b"\1")] * 200_000),
+}
+
+
+@pytest.mark.parametrize("memory", [1 << 20, 1 << 30])
+@pytest.mark.parametrize("name", BOMBS)
+def test_memory_is_paid_for(name: str, memory: int) -> None:
+    """At most min(80 x bytes received, memory) + 8 MiB, as promised; Python's share is measured."""
+    frame = naive.frame(BOMBS[name])
+    limits = Limits(memory=memory)
+    loads(WARM_UP)
+    for call in (lambda: loads(frame, limits=limits), lambda: Decoder(limits=limits).feed(frame)):
+        tracemalloc.start()
+        try:
+            outcome(call)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak <= min(80 * len(frame), memory) + (8 << 20)
+
+
+SMALL_STACK = """
+import sys, threading
+import hookless
+threading.stack_size(256 * 1024)
+frames = [bytes.fromhex(line) for line in sys.stdin.read().split()]
+def work():
+    for frame in frames:
+        for depth in (128, 512):
+            limits = hookless.Limits(depth=depth)
+            try:
+                hookless.loads(frame, limits=limits)
+            except hookless.DecodeError as error:
+                print(error.code)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def test_c138_depth_on_a_small_stack() -> None:
+    """Ten thousand levels of every container in a thread with 256 KiB of stack: an error, no crash."""
+    heads = [
+        b"\x91",
+        b"\x81\xa1\x61",
+        b"\x92\xd4\x01\x01",
+        b"\x92\xd4\x01\x02",
+        b"\x92\xd4\x01\x03",
+        b"\x81\xc0",
+    ]
+    bodies = [head * 10_000 + b"\xc0" for head in heads]
+    text = "\n".join(naive.frame(body).hex() for body in bodies)
+    command = [sys.executable, "-c", SMALL_STACK]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    codes = done.stdout.split()
+    assert len(codes) == 2 * len(bodies)
+    # A set inside a set is no key, which is found one level before the depth is.
+    assert set(codes) == {"depth_limit", "not_keyable"}
+    assert codes.count("not_keyable") == 2

@@ -1,0 +1,41 @@
+"""Arrays to and from a child."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hookless import Worker
+from same import assert_same
+
+
+def test_large_arrays_both_ways(shared: Worker) -> None:
+    """64 MiB there and 64 MiB back, equal in every bit, writable on both sides."""
+    array = np.random.default_rng(1).random(8 << 20)
+    result = shared.call("number_jobs:double", array)
+    assert_same(result, array * 2)
+    assert result.flags.writeable and result.flags.owndata | (result.base is not None)
+
+
+def test_arrays_arrive_as_arrays_in_the_child(shared: Worker) -> None:
+    """With dtype, shape and bytes, and writable."""
+    for array in (
+        np.arange(6, dtype=">i2").reshape(2, 3),
+        np.asfortranarray(np.ones((50, 100))),
+        np.array("x"),
+    ):
+        name, dtype, shape, writeable, data = shared.call("number_jobs:describe", array)
+        assert (name, writeable) == ("ndarray", True)
+        assert (dtype, tuple(shape), data) == (array.dtype.str, array.shape, array.tobytes())
+
+
+def test_many_arrays_in_one_message(shared: Worker) -> None:
+    """More region entries than one writev takes."""
+    arrays = [np.full(2048, i, "f8") for i in range(3000)]
+    assert_same(shared.call("jobs:same", arrays), arrays)
+
+
+@pytest.mark.parametrize("count", [0, 2047, 2048, 10**6])
+def test_results_inline_and_in_the_region(shared: Worker, count: int) -> None:
+    """On both sides of the threshold."""
+    assert_same(shared.call("number_jobs:ramp", count), np.arange(count, dtype="f8"))

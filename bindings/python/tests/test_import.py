@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 
 import pytest
-
-import naive
-
-NUMPY = importlib.util.find_spec("numpy") is not None
 
 
 def run(code: str, *, data: bytes = b"") -> str:
@@ -62,40 +57,6 @@ import hookless
 print(before == state(), threading.active_count(), len(os.listdir("/proc/self/task")))
 """
     assert run(code) == "True 1 1"
-
-
-@pytest.mark.skipif(not NUMPY, reason="needs an environment in which NumPy could be imported")
-def test_decoding_an_array_does_not_import_numpy() -> None:
-    """The peer cannot make the host import NumPy by sending an array."""
-    code = """
-import sys, hookless
-value = hookless.loads(sys.stdin.buffer.read())
-print(type(value) is hookless.Array, "numpy" in sys.modules)
-"""
-    frame = naive.frame(naive.ndarray(naive.dtype("f", "<", 8), [1], bytes(8)))
-    assert run(code, data=frame) == "True False"
-
-
-@pytest.mark.skipif(not NUMPY, reason="needs NumPy")
-@pytest.mark.parametrize("first", ["import numpy", "import hookless; hookless.use_numpy()"])
-def test_numpy_when_it_is_loaded_or_asked_for(first: str) -> None:
-    """Loaded before the first decode, or named by the host: arrays are ndarrays."""
-    code = f"""
-import sys
-{first}
-import hookless
-value = hookless.loads(sys.stdin.buffer.read())
-print(type(value).__module__, type(value).__name__)
-"""
-    frame = naive.frame(naive.ndarray(naive.dtype("f", "<", 8), [1], bytes(8)))
-    assert run(code, data=frame) == "numpy ndarray"
-
-
-@pytest.mark.skipif(not NUMPY, reason="needs NumPy")
-def test_encoding_arrays_works_without_use_numpy() -> None:
-    """Whoever has an array to send has NumPy loaded."""
-    code = "import hookless, numpy; print(type(hookless.loads(hookless.dumps(numpy.zeros(3)))).__name__)"
-    assert run(code) == "ndarray"
 
 
 def test_use_numpy_without_numpy_is_an_import_error() -> None:

@@ -6,28 +6,14 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, final
 
 from typing_extensions import Buffer
 
+# fmt: off
 __all__ = [
-    "Array",
-    "Channel",
-    "Decoder",
-    "Failure",
-    "Frame",
-    "Limits",
-    "RegionBuffer",
-    "Scalar",
-    "TraceFrame",
-    "close_descriptors",
-    "decode",
-    "dumps",
-    "encodable",
-    "encode",
-    "loads",
-    "lockdown",
+    "Array", "Channel", "Decoder", "Failure", "Frame", "Limits", "RegionBuffer", "Scalar", "TraceFrame",
+    "close_descriptors", "decode", "dumps", "encodable", "encode", "loads", "lockdown", "through_rust",
     "use_numpy",
 ]
 
 # Every code of proto/errors.md. Not there at run time: import it under `if TYPE_CHECKING`.
-# fmt: off
 _Code: TypeAlias = Literal[
     "bad_magic", "bad_version", "unknown_frame_kind", "bad_flags", "bad_call_id", "bad_length", "bad_padding",
     "region_mismatch", "truncated", "trailing_bytes", "not_canonical", "bad_marker", "bad_utf8",
@@ -58,6 +44,9 @@ def encode(value: object, *, limits: Limits | None = None) -> list[Buffer]:
 
 def decode(parts: Iterable[Buffer], *, limits: Limits | None = None, copy: bool = True) -> Any:
     """Decode one VALUE frame that comes in parts, split anywhere. Raises DecodeError."""
+
+def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
+    """Decode a VALUE frame as a Rust program does, and encode it again; for tests that compare the two hosts."""
 
 def encodable(value: object, max_bytes: int) -> bool:
     """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""

@@ -2,6 +2,8 @@
 //!
 //! `HOOKLESS_FUZZ_SECONDS=60 cargo test --release -p hookless-tests --test mutation` goes on for longer.
 
+#![expect(clippy::print_stdout, reason = "the figures are asked for with --nocapture")]
+
 use std::time::{Duration, Instant};
 
 use hookless::frame::Decoder;

@@ -75,7 +75,7 @@ impl Channel {
         };
         let body = Hello::of(role).to_body();
         let head = Head { kind: FrameKind::Hello, call_id: 0, body_len: body.len() as u64, data_len: 0 };
-        let parts = vec![head.to_bytes().to_vec(), body];
+        let parts = [head.to_bytes().to_vec(), body];
         let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());
         let arrived = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), deadline)?;
         let Some(arrived) = arrived else {
@@ -229,6 +229,10 @@ impl Channel {
         let mut patience = Patience { deadline, stall: self.stall, moved: now };
         let mut descriptors = outputs.descriptors.clone();
         loop {
+            // Looked at here too: a peer that is never silent cannot put the deadline off.
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(raise(py, "DeadlineExceeded", "the deadline is over", None));
+            }
             let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, reads };
             let happened = py.detach(|| turn(&ends, &mut outgoing, inbox, &mut patience));
             match happened {

@@ -77,8 +77,16 @@ impl Decoder {
                 }
                 Ok(None) => return Ok(frames),
                 Err(error) => {
-                    state.dead = Some(error.clone_ref(py));
-                    return if frames.is_empty() { Err(error) } else { Ok(frames) };
+                    let again = error.clone_ref(py);
+                    if !frames.is_empty() {
+                        state.dead = Some(again);
+                        return Ok(frames);
+                    }
+                    // What later calls raise: the same class and fields, with a note that says why nothing was read.
+                    let text = "this decoder is dead: it met an earlier error and has lost its place";
+                    error.value(py).call_method1("add_note", (text,))?;
+                    state.dead = Some(again);
+                    return Err(error);
                 }
             }
         }
@@ -101,14 +109,7 @@ impl Decoder {
             return Err(decode_error(py, &Error::new(Code::Busy)));
         };
         if let Some(cause) = &state.dead {
-            let again = cause.clone_ref(py);
-            let value = again.value(py);
-            // The same class and fields; the note says why nothing was read.
-            value.call_method1(
-                "add_note",
-                ("this decoder is dead: it met an earlier error and has lost its place",),
-            )?;
-            return Err(again);
+            return Err(cause.clone_ref(py));
         }
         Ok(state)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hookless::wire::{EntryHead, EntryParts, FrameParts};
 use hookless::{Code, Error, Result, TextRef};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
 use crate::ffi::{chars, make};
 use crate::scalars::table_error;
@@ -33,7 +33,7 @@ pub(crate) struct Failure {
     /// Notes.
     #[pyo3(get)]
     pub(crate) notes: Py<PyTuple>,
-    #[pyo3(get)]
+    /// What a builtin class keeps beside its arguments.
     pub(crate) fields: Py<PyDict>,
     /// What the sandbox denied.
     #[pyo3(get)]
@@ -98,6 +98,12 @@ impl Failure {
             members: tuple(members),
             cut: tuple(cut),
         })
+    }
+
+    /// What a builtin class keeps beside its arguments, read-only.
+    #[getter]
+    fn fields<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
+        PyMappingProxy::new(py, self.fields.bind(py).as_mapping())
     }
 
     /// `module.qualname`; for builtins the plain name.
@@ -296,10 +302,11 @@ fn frame_from(frame: &FrameParts<'_>) -> TraceFrame {
     }
 }
 
+/// The number of each entry, by the address of its object.
+pub(crate) type Numbers = HashMap<usize, u32>;
+
 /// The entries that a failure leads to, numbered as X4 says, with the number of each.
-pub(crate) fn entries<'py>(
-    root: &Bound<'py, Failure>,
-) -> PyResult<(Vec<Bound<'py, Failure>>, HashMap<usize, u32>)> {
+pub(crate) fn entries<'py>(root: &Bound<'py, Failure>) -> PyResult<(Vec<Bound<'py, Failure>>, Numbers)> {
     let py = root.py();
     let mut seen = HashMap::new();
     let mut finished: Vec<Bound<'py, Failure>> = Vec::new();
@@ -329,11 +336,14 @@ pub(crate) fn entries<'py>(
     Ok((finished, seen))
 }
 
+/// File, position, function and source line of a frame.
+type FrameTexts = (Chars, [Option<u32>; 4], Chars, Option<Chars>);
+
 /// The texts of a failure, held while its entry is written.
 pub(crate) struct EntryTexts {
     single: [Chars; 3],
     many: [Vec<Chars>; 4],
-    frames: Vec<(Chars, [Option<u32>; 4], Chars, Option<Chars>)>,
+    frames: Vec<FrameTexts>,
 }
 
 impl EntryTexts {
@@ -357,11 +367,7 @@ impl EntryTexts {
     }
 
     /// The head of the entry, with links by the numbers of [`entries`].
-    pub(crate) fn head(
-        &self,
-        failure: &Bound<'_, Failure>,
-        numbers: &HashMap<usize, u32>,
-    ) -> Result<EntryHead<'_>> {
+    pub(crate) fn head(&self, failure: &Bound<'_, Failure>, numbers: &Numbers) -> Result<EntryHead<'_>> {
         let (py, this) = (failure.py(), failure.get());
         let number = |to: &Bound<'_, PyAny>| numbers.get(&(to.as_ptr() as usize)).copied();
         let link = |to: &Option<Py<Failure>>| to.as_ref().and_then(|to| number(to.bind(py).as_any()));

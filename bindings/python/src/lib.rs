@@ -39,4 +39,9 @@ mod _hookless {
     use super::limits::Limits;
     #[pymodule_export]
     use super::warm::use_numpy;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -42,6 +42,14 @@ impl Limits {
             .ok_or_else(|| pyo3::exceptions::PyAttributeError::new_err(name.to_owned()))
     }
 
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         let defaults = Core::default();
         let changed: Vec<String> = self

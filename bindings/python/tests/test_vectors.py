@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,13 +59,27 @@ def cuts(vector: Vector) -> Iterator[int]:
     yield from range(4096, len(vector.frame), 997)
 
 
-def check_same(vector: Vector, value: Any) -> None:
+def check_accepted(vector: Vector, decode: Callable[[], Any]) -> None:
     """The value is the one described, and encodes to the bytes that it came from."""
+    if past_this_numpy(vector):
+        with pytest.raises(hookless.DecodeError) as caught:
+            decode()
+        assert caught.value.code == "dtype_unsupported"
+        return
+    value = decode()
     if vector.value is not None:
         assert describe(value) == normal(vector.value)
     again = hookless.dumps(value, limits=vector.limits)
     # `dumps` writes VALUE frames; kind and call id belong to the frame and not to the value.
     assert again[:5] + vector.frame[5:6] + again[6:8] + vector.frame[8:16] + again[16:] == vector.frame
+
+
+def past_this_numpy(vector: Vector) -> bool:
+    """NumPy 1 stops at 32 dimensions, NumPy 2 and the wire at 64."""
+    numpy = sys.modules.get("numpy")
+    old = numpy is not None and numpy.__version__.startswith("1.")
+    value = vector.value or ["none"]
+    return old and value[0] == "ndarray" and len(value[1]["shape"]) > 32
 
 
 def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:
@@ -77,12 +92,12 @@ def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:
 
 @pytest.mark.parametrize("vector", vectors("accept", "decode"))
 def test_accept(vector: Vector) -> None:
-    check_same(vector, hookless.loads(vector.frame, limits=vector.limits))
+    check_accepted(vector, lambda: hookless.loads(vector.frame, limits=vector.limits))
 
 
 @pytest.mark.parametrize("vector", vectors("accept", "decode"))
 def test_accept_without_copying(vector: Vector) -> None:
-    check_same(vector, hookless.loads(vector.frame, limits=vector.limits, copy=False))
+    check_accepted(vector, lambda: hookless.loads(vector.frame, limits=vector.limits, copy=False))
 
 
 @pytest.mark.parametrize("vector", vectors("accept", "decode"))
@@ -114,14 +129,17 @@ def test_accept_pushed_and_cut_at_every_offset(vector: Vector) -> None:
 @pytest.mark.parametrize("chunk", CHUNKS)
 @pytest.mark.parametrize("vector", vectors("accept", "push"))
 def test_accept_in_chunks(vector: Vector, chunk: int) -> None:
-    decoder = hookless.Decoder(limits=vector.limits)
-    found: list[hookless.Frame] = []
-    for start in range(0, len(vector.frame), chunk):
-        assert found == []
-        found += decoder.feed(vector.frame[start : start + chunk])
-    decoder.finish()
-    assert len(found) == 1
-    check_same(vector, found[0].value)
+    def push() -> Any:
+        decoder = hookless.Decoder(limits=vector.limits)
+        found: list[hookless.Frame] = []
+        for start in range(0, len(vector.frame), chunk):
+            assert found == []
+            found += decoder.feed(vector.frame[start : start + chunk])
+        decoder.finish()
+        assert len(found) == 1
+        return found[0].value
+
+    check_accepted(vector, push)
 
 
 @pytest.mark.parametrize("vector", vectors("reject", "decode"))

@@ -19,6 +19,7 @@ from hookless._hookless import (
     Limits,
     Scalar,
     TraceFrame,
+    __version__,
     decode,
     dumps,
     encode,
@@ -44,8 +45,6 @@ from hookless.remote import RemoteError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hookless.process import Worker
-
-    __version__: str
 else:
 
     def __getattr__(name: str) -> object:
@@ -54,10 +53,6 @@ else:
             from hookless.process import Worker
 
             return Worker
-        if name == "__version__":
-            from importlib.metadata import version
-
-            return version("hookless")
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 

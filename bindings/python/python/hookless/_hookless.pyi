@@ -10,8 +10,10 @@ from typing_extensions import Buffer
 __all__ = [
     "Array", "Channel", "Decoder", "Failure", "Frame", "Limits", "RegionBuffer", "Scalar", "TraceFrame",
     "close_descriptors", "decode", "dumps", "encodable", "encode", "loads", "lockdown", "through_rust",
-    "use_numpy",
+    "__version__", "use_numpy",
 ]
+
+__version__: Final[str]
 
 # Every code of proto/errors.md. Not there at run time: import it under `if TYPE_CHECKING`.
 _Code: TypeAlias = Literal[
@@ -46,7 +48,7 @@ def decode(parts: Iterable[Buffer], *, limits: Limits | None = None, copy: bool 
     """Decode one VALUE frame that comes in parts, split anywhere. Raises DecodeError."""
 
 def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
-    """Decode a VALUE frame as a Rust program does, and encode it again; for tests that compare the two hosts."""
+    """Decode a VALUE frame as a Rust program does, and encode it again: for tests that compare both."""
 
 def encodable(value: object, max_bytes: int) -> bool:
     """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""

@@ -8,9 +8,25 @@ from typing_extensions import Buffer
 
 # fmt: off
 __all__ = [
-    "Array", "Channel", "Decoder", "Failure", "Frame", "Limits", "RegionBuffer", "Scalar", "TraceFrame",
-    "close_descriptors", "decode", "dumps", "encodable", "encode", "loads", "lockdown", "through_rust",
-    "__version__", "use_numpy",
+    "Array",
+    "Channel",
+    "Decoder",
+    "Failure",
+    "Frame",
+    "Limits",
+    "RegionBuffer",
+    "Scalar",
+    "TraceFrame",
+    "__version__",
+    "close_descriptors",
+    "decode",
+    "dumps",
+    "encodable",
+    "encode",
+    "loads",
+    "lockdown",
+    "through_rust",
+    "use_numpy",
 ]
 
 __version__: Final[str]

@@ -81,3 +81,64 @@ fn check_call(body: &[u8]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Decoder;
+    use crate::{Limits, Value, encode_parts};
+
+    fn pushed(kind: FrameKind, value: &Value) -> Result<usize> {
+        let mut region = Vec::new();
+        let frame = encode_parts(value, kind, 1, &Limits::default(), &mut region)?;
+        Decoder::new(Limits::default()).feed(&frame).map(|frames| frames.len())
+    }
+
+    fn call(parts: [Value; 5]) -> Value {
+        Value::List(parts.into())
+    }
+
+    #[test]
+    fn s4_a_call_has_one_shape() {
+        let args = || Value::Tuple(vec![Value::from(1)]);
+        let kwargs = || Value::Dict(vec![(Value::from("order"), Value::from(3))]);
+        let (function, script) = (|| Value::from(0), || Value::from(1));
+        let (name, text) = (|| Value::from("m:f"), || Value::from("result = 1"));
+        assert_eq!(
+            pushed(FrameKind::Call, &call([function(), name(), Value::None, args(), kwargs()])),
+            Ok(1)
+        );
+        assert_eq!(pushed(FrameKind::Call, &call([script(), name(), text(), args(), kwargs()])), Ok(1));
+
+        let number_key = Value::Dict(vec![(Value::from(1), Value::None)]);
+        // Each with the offset of the element at fault: after the head and the array's own byte, one byte a verb, four a name.
+        let bad = [
+            (Value::from(5), 32),
+            (Value::List(vec![Value::None; 4]), 32),
+            (Value::Tuple(vec![Value::None; 5]), 32),
+            (call([Value::from(2), name(), Value::None, args(), kwargs()]), 33),
+            (call([Value::None, name(), Value::None, args(), kwargs()]), 33),
+            (call([function(), Value::from(""), Value::None, args(), kwargs()]), 34),
+            (call([function(), Value::None, Value::None, args(), kwargs()]), 34),
+            (call([function(), name(), text(), args(), kwargs()]), 38),
+            (call([script(), name(), Value::None, args(), kwargs()]), 38),
+            (call([function(), name(), Value::None, Value::List(vec![Value::from(1)]), kwargs()]), 39),
+            (call([function(), name(), Value::None, Value::Set(vec![Value::from(1)]), kwargs()]), 39),
+            (call([function(), name(), Value::None, args(), Value::None]), 44),
+            (call([function(), name(), Value::None, args(), number_key]), 45),
+        ];
+        for (value, offset) in bad {
+            let error = pushed(FrameKind::Call, &value).unwrap_err();
+            assert_eq!((error.code(), error.offset()), (Code::BadCall, Some(offset)), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn s7_an_error_frame_holds_an_exception() {
+        for value in [Value::None, Value::List(Vec::new()), Value::Tuple(vec![Value::from("ValueError")])] {
+            let error = pushed(FrameKind::Error, &value).unwrap_err();
+            assert_eq!((error.code(), error.offset()), (Code::BadType, Some(32)), "{value:?}");
+            assert_eq!(pushed(FrameKind::Result, &value), Ok(1));
+        }
+    }
+}

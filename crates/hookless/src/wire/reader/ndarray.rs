@@ -88,11 +88,13 @@ impl<B: Build> Reader<'_, '_, B> {
         let Head::Array(rank) = self.cursor.head()? else {
             return Err(Error::new(Code::BadType).note("a shape is an array of ints"));
         };
-        if u64::from(rank) > MAX_DIMENSIONS {
-            return Err(over(Code::BadShape, u64::from(rank), MAX_DIMENSIONS));
-        }
+        // V18: the array's data are owed as well.
+        self.claim(u64::from(rank).saturating_add(1))?;
         if rank != 0 && self.cursor.at_marker() {
             return Err(Error::new(Code::BadType).note("a shape is an array of ints"));
+        }
+        if u64::from(rank) > MAX_DIMENSIONS {
+            return Err(over(Code::BadShape, u64::from(rank), MAX_DIMENSIONS));
         }
         let start = self.at;
         let mut dimensions = Vec::with_capacity(size(rank));

@@ -1,6 +1,6 @@
 //! Values as JSON, in the form of `proto/vectors/README.md`.
 
-use hookless::{Entry, Int, Order, Report, ScalarKind, Text, TraceFrame, Value};
+use hookless::{Dtype, Entry, Int, Order, Report, ScalarKind, Text, TraceFrame, Value};
 use serde_json::{Value as Json, json};
 
 use crate::hex;
@@ -25,7 +25,7 @@ pub fn describe(value: &Value) -> Json {
             json!(["dict", all(pairs, |(key, value)| json!([describe(key), describe(value)]))])
         }
         Value::Array(array) => json!(["ndarray", {
-            "dtype": array.dtype().to_string(),
+            "dtype": array_dtype(array.dtype()),
             "shape": array.shape(),
             "order": match array.order() { Order::C => "C", Order::F => "F" },
             "data": hex::of(array.data()),
@@ -36,6 +36,19 @@ pub fn describe(value: &Value) -> Json {
         }
         Value::Exception(report) => exception(report),
     }
+}
+
+/// NumPy's `.str`, or itemsize, align and fields of a structured dtype.
+fn array_dtype(dtype: &Dtype) -> Json {
+    let Some(structure) = dtype.fields() else { return json!(dtype.to_string()) };
+    let name = |text: &Text| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    json!({
+        "itemsize": dtype.itemsize(),
+        "align": structure.is_aligned(),
+        "fields": all(structure.fields(), |field| {
+            json!([name(&field.name), field.title.as_ref().map(name), field.offset, field.shape, array_dtype(&field.dtype)])
+        }),
+    })
 }
 
 fn exception(report: &Report) -> Json {

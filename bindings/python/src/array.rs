@@ -3,11 +3,11 @@
 use std::ffi::c_int;
 
 use hookless::array::ArrayHead;
-use hookless::{Order, Result, ScalarKind};
+use hookless::{Dtype, Order, Result, ScalarKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi as pyffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::ffi::{buffer, chars, make};
 use crate::scalars::table_error;
@@ -38,6 +38,16 @@ impl Array {
     #[getter]
     fn dtype(&self) -> String {
         self.head.dtype().to_string()
+    }
+
+    /// The fields of a structured dtype, or None: a dict of itemsize, align and fields, each a tuple of name, title, offset, shape and dtype,
+    /// which is again a str or such a dict.
+    #[getter]
+    fn structure<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.head.dtype().fields() {
+            Some(_) => described(py, self.head.dtype()).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The dimensions.
@@ -84,6 +94,23 @@ impl Array {
         // SAFETY: the view is CPython's; the bytes live in `slf`, which the view keeps, and never move.
         unsafe { buffer::fill(slf.clone().into_any(), data.as_bytes(), view, flags) }
     }
+}
+
+/// A dtype as plain Python values: see `Array.structure`.
+fn described<'py>(py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+    let Some(structure) = dtype.fields() else { return Ok(dtype.to_string().into_pyobject(py)?.into_any()) };
+    let fields = PyList::empty(py);
+    for field in structure.fields() {
+        let title = field.title.as_ref().map(|title| crate::dtypes::text(py, title)).transpose()?;
+        let shape = PyTuple::new(py, &field.shape)?;
+        let name = crate::dtypes::text(py, &field.name)?;
+        fields.append((name, title, field.offset, shape, described(py, &field.dtype)?))?;
+    }
+    let all = PyDict::new(py);
+    all.set_item("itemsize", dtype.itemsize())?;
+    all.set_item("align", structure.is_aligned())?;
+    all.set_item("fields", fields)?;
+    Ok(all.into_any())
 }
 
 /// A NumPy scalar without NumPy: its dtype and its bytes.

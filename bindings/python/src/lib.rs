@@ -6,6 +6,7 @@ mod build;
 mod channel;
 mod codec;
 mod decoder;
+mod dtypes;
 mod errors;
 mod failure;
 mod ffi;

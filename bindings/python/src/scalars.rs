@@ -61,13 +61,13 @@ pub(crate) fn from_payload<'py>(
         }
         ScalarKind::Void => {
             let size = u32::try_from(payload.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-            let descr = numpy.descr(py, Dtype::new(Letter::Void, ByteOrder::None, size, None)?)?;
+            let descr = numpy.descr(py, &Dtype::new(Letter::Void, ByteOrder::None, size, None)?)?;
             ndarray::scalar(&descr, payload)
         }
         ScalarKind::Datetime64 | ScalarKind::Timedelta64 => {
             let (unit, ticks) = split_time(payload).ok_or_else(|| Error::new(Code::BadDtype))?;
             let letter = if kind == ScalarKind::Datetime64 { Letter::Datetime } else { Letter::Timedelta };
-            let descr = numpy.descr(py, Dtype::new(letter, ByteOrder::NATIVE, 8, Some(unit))?)?;
+            let descr = numpy.descr(py, &Dtype::new(letter, ByteOrder::NATIVE, 8, Some(unit))?)?;
             ndarray::scalar(&descr, &ticks.to_ne_bytes())
         }
         _ => {
@@ -85,7 +85,7 @@ fn fixed_descr<'py>(py: Python<'py>, numpy: &Numpy, kind: ScalarKind) -> Result<
     let little = Dtype::parse(kind.dtype()).ok_or_else(|| Error::new(Code::DtypeUnsupported))?;
     let order = if little.order() == ByteOrder::None { ByteOrder::None } else { ByteOrder::NATIVE };
     let size = u32::try_from(little.itemsize()).map_err(|_| Error::new(Code::DtypeUnsupported))?;
-    numpy.descr(py, Dtype::new(little.letter(), order, size, None)?)
+    numpy.descr(py, &Dtype::new(little.letter(), order, size, None)?)
 }
 
 /// Turns big-endian bits into native ones, or back: each part of a complex number by itself.

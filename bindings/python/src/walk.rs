@@ -197,7 +197,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
-            if address == numpy.array {
+            if numpy.arrays.contains(&address) {
                 return self.ndarray(value, numpy);
             }
             if let Some(kind) = numpy.scalar_kind(address) {
@@ -262,23 +262,36 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let order = if array.is_c_contiguous() { Order::C } else { Order::F };
         let dimensions = array.shape().iter().map(|&extent| extent as u64).collect();
         let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
+        let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
+        if head.has_gaps() {
+            return self.with_gaps(&head, bytes);
+        }
+        if head.find_bad(bytes).is_some() {
+            return Err(Error::new(Code::BadElement));
+        }
         match self.writer.array(&head)? {
-            Placed::Inline => {
-                let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
-                if head.find_bad(bytes).is_some() {
-                    return Err(Error::new(Code::BadElement));
-                }
-                self.writer.array_data(bytes);
-            }
+            Placed::Inline => self.writer.array_data(bytes),
             Placed::Region => {
-                let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
-                if head.find_bad(bytes).is_some() {
-                    return Err(Error::new(Code::BadElement));
-                }
                 let buffer = Bound::new(self.py, RegionBuffer { array: array.clone().unbind() });
                 let buffer = self.passed(buffer)?;
                 self.region.push(buffer.into_any());
             }
+        }
+        Ok(())
+    }
+
+    /// A16: what lies under no field leaves as zeros, so such an array is copied.
+    fn with_gaps(&mut self, head: &ArrayHead, bytes: &[u8]) -> Result<()> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+        copy.extend_from_slice(bytes);
+        head.zero_gaps(&mut copy);
+        if head.find_bad(&copy).is_some() {
+            return Err(Error::new(Code::BadElement));
+        }
+        match self.writer.array(head)? {
+            Placed::Inline => self.writer.array_data(&copy),
+            Placed::Region => self.region.push(make::bytes(self.py, &copy)?),
         }
         Ok(())
     }

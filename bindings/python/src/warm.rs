@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use hookless::array::{ArrayHead, Unit};
-use hookless::{ByteOrder, Code, Dtype, Error, Letter, Result, ScalarKind};
-use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use hookless::{Dtype, ScalarKind};
+use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyType};
 
 use crate::ffi::ndarray;
 
@@ -72,19 +71,17 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
 
 /// NumPy's types, looked up once.
 pub(crate) struct Numpy {
-    pub(crate) array: usize,
+    /// Addresses of the array types: `ndarray`, and `memmap`, which travels as a plain array.
+    pub(crate) arrays: [usize; 2],
     /// Address of each scalar type, with its kind.
     scalars: Vec<(usize, ScalarKind)>,
     types: HashMap<ScalarKind, Py<PyType>>,
     longlong: [usize; 2],
-    dtype: Py<PyAny>,
-    datetime_data: Py<PyAny>,
-    zeros: Py<PyAny>,
-    descrs: Mutex<HashMap<Dtype, Py<PyArrayDescr>>>,
+    pub(crate) dtype: Py<PyAny>,
+    pub(crate) datetime_data: Py<PyAny>,
+    pub(crate) zeros: Py<PyAny>,
+    pub(crate) descrs: Mutex<HashMap<Dtype, Py<PyArrayDescr>>>,
 }
-
-/// How many dtypes are remembered: all numeric ones, and then some.
-const REMEMBERED: usize = 128;
 
 impl Numpy {
     fn load(py: Python<'_>) -> PyResult<Numpy> {
@@ -101,7 +98,7 @@ impl Numpy {
         }
         let address = |name: &str| module.getattr(name).map(|found| found.as_ptr() as usize);
         Ok(Numpy {
-            array: ndarray::array_type(py),
+            arrays: [ndarray::array_type(py), address("memmap")?],
             longlong: [address("longlong")?, address("ulonglong")?],
             scalars,
             types,
@@ -126,64 +123,6 @@ impl Numpy {
     /// The type of a scalar kind.
     pub(crate) fn scalar_type<'py>(&self, py: Python<'py>, kind: ScalarKind) -> Option<Bound<'py, PyType>> {
         self.types.get(&kind).map(|found| found.bind(py).clone())
-    }
-
-    /// NumPy's object for a dtype that the reader has checked.
-    pub(crate) fn descr<'py>(&self, py: Python<'py>, dtype: Dtype) -> Result<Bound<'py, PyArrayDescr>> {
-        if let Ok(known) = self.descrs.lock()
-            && let Some(descr) = known.get(&dtype)
-        {
-            return Ok(descr.bind(py).clone());
-        }
-        let made = self
-            .dtype
-            .bind(py)
-            .call1((dtype.to_string(),))
-            .and_then(|made| Ok(made.cast_into::<PyArrayDescr>()?));
-        let descr = made.map_err(|error| {
-            let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py);
-            Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported })
-                .note(dtype.to_string())
-        })?;
-        if let Ok(mut known) = self.descrs.lock()
-            && known.len() < REMEMBERED
-        {
-            known.insert(dtype, descr.clone().unbind());
-        }
-        Ok(descr)
-    }
-
-    /// An array of `S0` or `U0`: as a field of a structured one, since NumPy makes its own of width 1.
-    pub(crate) fn zero_width<'py>(&self, py: Python<'py>, head: &ArrayHead) -> PyResult<Bound<'py, PyAny>> {
-        let field = ("f", head.dtype().to_string());
-        let shape = PyTuple::new(py, head.shape().dimensions())?;
-        self.zeros.bind(py).call1((shape, PyList::new(py, [field])?))?.get_item("f")
-    }
-
-    /// Unit and count of a datetime64 or timedelta64 dtype.
-    pub(crate) fn unit(&self, descr: &Bound<'_, PyAny>) -> Option<Unit> {
-        let (name, count): (String, u32) =
-            self.datetime_data.bind(descr.py()).call1((descr,)).ok()?.extract().ok()?;
-        Unit::by_name(&name, count)
-    }
-
-    /// The wire's dtype for one of NumPy's; none for those that have no kind of their own on the wire yet.
-    pub(crate) fn dtype_of(&self, descr: &Bound<'_, PyArrayDescr>) -> Option<Dtype> {
-        if descr.has_object() || descr.has_fields() || descr.has_subarray() {
-            return None;
-        }
-        let letter = Letter::from_byte(descr.kind())?;
-        let order = match descr.byteorder() {
-            b'=' => ByteOrder::NATIVE,
-            other => ByteOrder::from_byte(other)?,
-        };
-        let itemsize = u32::try_from(descr.itemsize()).ok()?;
-        let unit = match letter {
-            Letter::Datetime | Letter::Timedelta => Some(self.unit(descr.as_any())?),
-            _ => None,
-        };
-        // NumPy says `|` for single bytes, and for structured and void types; `=` or `<` never for them.
-        Dtype::new(letter, order, itemsize, unit).ok()
     }
 }
 

@@ -95,14 +95,16 @@ def describe(value: Any) -> Any:
             [_entry(failure, numbers) for numbers in [_numbered(value.remote)] for failure in numbers],
         ]
     if kind is hookless.Array:
-        return _array(value.dtype, value.shape, value.order, value.tobytes())
+        structure = value.structure
+        dtype = value.dtype if structure is None else _plain(structure)
+        return _array(dtype, value.shape, value.order, value.tobytes())
     if kind is hookless.Scalar:
         return ["scalar", {"dtype": value.dtype, "data": value.tobytes().hex()}]
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind is numpy.ndarray:
         flags = value.flags
         order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
-        return _array(value.dtype.str, value.shape, order, value.tobytes(order="A"))
+        return _array(_dtype(value.dtype), value.shape, order, value.tobytes(order="A"))
     if numpy is not None and isinstance(value, numpy.generic):
         return _numpy_scalar(value, numpy)
     raise AssertionError(f"not of the closed set: {kind!r}")
@@ -119,7 +121,25 @@ def _text(text: str) -> Any:
     return ["surrogates", raw.hex()] if lone else ["str", text]
 
 
-def _array(dtype: str, shape: Iterable[int], order: str, data: bytes) -> Any:
+def _dtype(dtype: Any) -> Any:
+    """NumPy's `.str`, or itemsize, align and fields of a structured dtype."""
+    if dtype.names is None:
+        return dtype.str
+    fields = []
+    for name in dtype.names:
+        whole, offset, *title = dtype.fields[name]
+        fields.append([name, title[0] if title else None, offset, list(whole.shape), _dtype(whole.base)])
+    return {"itemsize": dtype.itemsize, "align": dtype.isalignedstruct, "fields": fields}
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, for JSON."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _array(dtype: Any, shape: Iterable[int], order: str, data: bytes) -> Any:
     return ["ndarray", {"dtype": dtype, "shape": list(shape), "order": order, "data": data.hex()}]
 
 

@@ -4,12 +4,14 @@ mod dtype;
 mod elements;
 mod scalar;
 mod shape;
+mod structure;
 
 pub use dtype::{ByteOrder, Dtype, Letter, UNITS, Unit};
 pub(crate) use elements::ElementCheck;
 pub use scalar::{Scalar, ScalarKind, split_time};
 pub(crate) use shape::order_matters;
 pub use shape::{MAX_DIMENSIONS, Order, Shape};
+pub use structure::{Field, Structure};
 
 use crate::error::{Code, Error, Result};
 
@@ -40,8 +42,8 @@ impl ArrayHead {
     }
 
     /// Type of the elements.
-    pub fn dtype(&self) -> Dtype {
-        self.dtype
+    pub fn dtype(&self) -> &Dtype {
+        &self.dtype
     }
 
     /// Dimensions and order.
@@ -51,7 +53,17 @@ impl ArrayHead {
 
     /// Where the first element that NumPy could not hold starts in these bytes (A10).
     pub fn find_bad(&self, bytes: &[u8]) -> Option<u64> {
-        ElementCheck::of(self.dtype).find_bad(bytes)
+        ElementCheck::of(&self.dtype).find_bad(bytes)
+    }
+
+    /// Whether the elements hold bytes under no field, which travel as zeros (A16).
+    pub fn has_gaps(&self) -> bool {
+        ElementCheck::of(&self.dtype).has_gaps()
+    }
+
+    /// Zeroes what lies under no field, so that no other memory of this process leaves it.
+    pub fn zero_gaps(&self, bytes: &mut [u8]) {
+        ElementCheck::of(&self.dtype).zero_gaps(bytes);
     }
 
     /// Bytes of all elements.
@@ -72,7 +84,7 @@ impl Array {
         if u64::try_from(found).ok() != Some(wanted) {
             return Err(Error::new(Code::BadDataLength).note(format!("{found} bytes, {wanted} wanted")));
         }
-        match ElementCheck::of(dtype).find_bad(&data) {
+        match head.find_bad(&data) {
             Some(at) => Err(Error::new(Code::BadElement).note(format!("at byte {at} of the data"))),
             None => Ok(Array { head, data }),
         }
@@ -94,8 +106,8 @@ impl Array {
     }
 
     /// Type of the elements.
-    pub fn dtype(&self) -> Dtype {
-        self.head.dtype
+    pub fn dtype(&self) -> &Dtype {
+        &self.head.dtype
     }
 
     /// The dimensions.

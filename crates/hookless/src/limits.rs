@@ -54,6 +54,8 @@ limits! {
     frames 256, 4096, FrameLimit, "L7: traceback frames of one exception.";
     text 64 * KIB, MIB, TextLimit, "L7: bytes of one text of a descriptor.";
     descriptor MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
+    dtype_fields 1024, 65_536, DtypeLimit, "L9: fields of one dtype, those of nested ones included.";
+    dtype_depth 8, 32, DtypeLimit, "L9: structures inside structures.";
 }
 
 /// L8: entries of one data region.
@@ -121,6 +123,8 @@ pub mod charge {
     pub const TABLE_ENTRY: u64 = 160;
     /// An entry of an exception report.
     pub const EXCEPTION: u64 = 768;
+    /// A field of a structured dtype, without its names.
+    pub const FIELD: u64 = 640;
     /// A traceback frame.
     pub const FRAME: u64 = 192;
 

@@ -39,7 +39,8 @@ _Code: TypeAlias = Literal[
     "unordered_set", "duplicate_key", "not_keyable", "bad_dtype", "bad_shape", "bad_order", "bad_data_length",
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
-    "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "region_entry_limit", "key_collision",
+    "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
+    "key_collision",
     "key_error", "dtype_unsupported", "out_of_memory", "unsupported_type", "mutated", "unexpected_frame",
     "busy", "unknown_call", "version_mismatch", "bad_role",
 ]
@@ -134,6 +135,8 @@ class Limits:
         text: int = ...,
         descriptor: int = ...,
     ) -> Limits: ...
+    def __copy__(self, /) -> Limits: ...
+    def __deepcopy__(self, /, _memo: object) -> Limits: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -175,6 +178,8 @@ class Array:
     def dtype(self) -> str:
         """NumPy's `dtype.str`, such as `<f8`."""
 
+    @property
+    def structure(self) -> dict[str, Any] | None: ...
     @property
     def shape(self) -> tuple[int, ...]:
         """The dimensions."""

@@ -1,7 +1,9 @@
 //! Dtypes: A2–A5.
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::array::Structure;
 use crate::error::{Code, Error, Result};
 
 /// The letter of a dtype, as NumPy's `dtype.kind`.
@@ -169,15 +171,17 @@ impl fmt::Display for Unit {
 }
 
 /// The largest itemsize and unit count: NumPy keeps them in a C int.
-const MAX_SIZE: u32 = i32::MAX as u32;
+pub(crate) const MAX_SIZE: u32 = i32::MAX as u32;
 
 /// The type of an array's elements, checked when it is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dtype {
     letter: Letter,
     order: ByteOrder,
     itemsize: u32,
     unit: Option<Unit>,
+    /// The fields of a structured dtype, whose letter is `V`.
+    structure: Option<Arc<Structure>>,
 }
 
 impl Dtype {
@@ -197,7 +201,7 @@ impl Dtype {
         };
         let order_ok = letter.is_ordered(itemsize) == (order != ByteOrder::None);
         if size_ok && order_ok && letter.is_time() == unit.is_some() {
-            return Ok(Dtype { letter, order, itemsize, unit });
+            return Ok(Dtype { letter, order, itemsize, unit, structure: None });
         }
         let (letter, order) = (char::from(letter.byte()), char::from(order.byte()));
         Err(Error::new(Code::BadDtype).note(format!("{order}{letter} with itemsize {itemsize}")))
@@ -235,7 +239,7 @@ impl Dtype {
     }
 
     /// Writes the payload of its leaf: A2.
-    pub(crate) fn payload(self) -> ([u8; 8], usize) {
+    pub(crate) fn payload(&self) -> ([u8; 8], usize) {
         let [a, b, c, d] = self.itemsize.to_be_bytes();
         let (letter, order) = (self.letter.byte(), self.order.byte());
         if let Some(unit) = self.unit {
@@ -271,23 +275,34 @@ impl Dtype {
         Dtype::new(letter, order, itemsize, unit).ok()
     }
 
+    /// A structured dtype of checked parts.
+    pub(crate) fn of_structure(itemsize: u32, structure: Arc<Structure>) -> Dtype {
+        let (letter, order) = Dtype::STRUCTURE;
+        Dtype { letter, order, itemsize, unit: None, structure: Some(structure) }
+    }
+
+    /// The fields, of a structured dtype.
+    pub fn fields(&self) -> Option<&Structure> {
+        self.structure.as_deref()
+    }
+
     /// The letter.
-    pub fn letter(self) -> Letter {
+    pub fn letter(&self) -> Letter {
         self.letter
     }
 
     /// The byte order.
-    pub fn order(self) -> ByteOrder {
+    pub fn order(&self) -> ByteOrder {
         self.order
     }
 
     /// Bytes of one element.
-    pub fn itemsize(self) -> u64 {
+    pub fn itemsize(&self) -> u64 {
         u64::from(self.itemsize)
     }
 
     /// Unit and count of datetime64 and timedelta64.
-    pub fn unit(self) -> Option<Unit> {
+    pub fn unit(&self) -> Option<Unit> {
         self.unit
     }
 }

@@ -1,9 +1,11 @@
-//! Elements that NumPy could not hold are refused: A10.
+//! Elements that NumPy could not hold, and bytes under no field, are refused: A10, A16.
+
+use std::sync::Arc;
 
 use crate::array::{ByteOrder, Dtype, Letter};
 
 /// What has to be looked for in the bytes of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ElementCheck {
     /// Every byte pattern is an element.
     Free,
@@ -11,10 +13,25 @@ pub(crate) enum ElementCheck {
     Bool,
     /// Each four bytes, in this order, are a code point.
     CodePoints(ByteOrder),
+    /// Each byte is zero.
+    Zero,
+    /// Each element of so many bytes has parts of its own; those that are free are left out.
+    Parts(usize, Arc<[Part]>),
+}
+
+/// A part of an element.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    start: usize,
+    end: usize,
+    check: ElementCheck,
 }
 
 impl ElementCheck {
-    pub(crate) fn of(dtype: Dtype) -> ElementCheck {
+    pub(crate) fn of(dtype: &Dtype) -> ElementCheck {
+        if dtype.fields().is_some() {
+            return ElementCheck::of_structure(dtype);
+        }
         match dtype.letter() {
             Letter::Bool => ElementCheck::Bool,
             Letter::Str => ElementCheck::CodePoints(dtype.order()),
@@ -29,14 +46,43 @@ impl ElementCheck {
         }
     }
 
-    /// Where the first bad element starts, in bytes.
-    pub(crate) fn find_bad(self, data: &[u8]) -> Option<u64> {
-        let bad = match self {
+    /// The fields that are not free, and the gaps between them. Fields without room are left out, so an element has at most as many parts
+    /// as bytes.
+    fn of_structure(dtype: &Dtype) -> ElementCheck {
+        let wide = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+        let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(usize::MAX);
+        let mut parts = Vec::new();
+        let mut covered = 0;
+        let mut part = |start: usize, end: usize, check: ElementCheck| {
+            if start < end && check != ElementCheck::Free {
+                parts.push(Part { start, end, check });
+            }
+        };
+        for (start, end, field) in dtype.fields().map(|structure| structure.extents()).unwrap_or_default() {
+            part(covered, wide(start), ElementCheck::Zero);
+            part(wide(start), wide(end), ElementCheck::of(&field.dtype));
+            covered = wide(end);
+        }
+        part(covered, itemsize, ElementCheck::Zero);
+        if parts.is_empty() { ElementCheck::Free } else { ElementCheck::Parts(itemsize, parts.into()) }
+    }
+
+    /// Where the first bad byte, or the code unit with it, starts.
+    pub(crate) fn find_bad(&self, data: &[u8]) -> Option<u64> {
+        self.position(data).and_then(|at| u64::try_from(at).ok())
+    }
+
+    fn position(&self, data: &[u8]) -> Option<usize> {
+        // Each first looks at all bytes without a branch, which the compiler can make wide.
+        match self {
             ElementCheck::Free => None,
             ElementCheck::Bool => {
-                // The sum over a block is branch-free, so the compiler can make it wide.
                 let clean = data.iter().fold(0u8, |seen, &byte| seen | byte) <= 1;
                 if clean { None } else { data.iter().position(|&byte| byte > 1) }
+            }
+            ElementCheck::Zero => {
+                let clean = data.iter().fold(0u8, |seen, &byte| seen | byte) == 0;
+                if clean { None } else { data.iter().position(|&byte| byte != 0) }
             }
             ElementCheck::CodePoints(order) => {
                 let (units, _) = data.as_chunks::<4>();
@@ -45,11 +91,45 @@ impl ElementCheck {
                     ByteOrder::Little | ByteOrder::None => u32::from_le_bytes(unit),
                 };
                 let largest = units.iter().fold(0u32, |seen, &unit| seen.max(read(unit)));
-                let clean = largest <= 0x10_ffff;
-                let index = if clean { None } else { units.iter().position(|&unit| read(unit) > 0x10_ffff) };
+                let bad = |&unit: &[u8; 4]| read(unit) > 0x10_ffff;
+                let index = if largest <= 0x10_ffff { None } else { units.iter().position(bad) };
                 index.map(|index| index.saturating_mul(4))
             }
-        };
-        bad.and_then(|at| u64::try_from(at).ok())
+            ElementCheck::Parts(itemsize, parts) => {
+                let in_element = |element: &[u8]| {
+                    parts.iter().find_map(|part| {
+                        let bytes = element.get(part.start..part.end).unwrap_or_default();
+                        part.check.position(bytes).map(|at| at.saturating_add(part.start))
+                    })
+                };
+                let elements = data.chunks_exact((*itemsize).max(1)).enumerate();
+                let mut bad = elements.filter_map(|(index, element)| Some((index, in_element(element)?)));
+                bad.next().map(|(index, at)| index.saturating_mul(*itemsize).saturating_add(at))
+            }
+        }
+    }
+
+    /// Whether elements have bytes under no field.
+    pub(crate) fn has_gaps(&self) -> bool {
+        match self {
+            ElementCheck::Zero => true,
+            ElementCheck::Parts(_, parts) => parts.iter().any(|part| part.check.has_gaps()),
+            ElementCheck::Free | ElementCheck::Bool | ElementCheck::CodePoints(_) => false,
+        }
+    }
+
+    /// Zeroes them.
+    pub(crate) fn zero_gaps(&self, data: &mut [u8]) {
+        match self {
+            ElementCheck::Zero => data.fill(0),
+            ElementCheck::Parts(itemsize, parts) => {
+                for element in data.chunks_exact_mut((*itemsize).max(1)) {
+                    for part in parts.iter() {
+                        part.check.zero_gaps(element.get_mut(part.start..part.end).unwrap_or_default());
+                    }
+                }
+            }
+            ElementCheck::Free | ElementCheck::Bool | ElementCheck::CodePoints(_) => {}
+        }
     }
 }

@@ -24,7 +24,7 @@ pub struct Plan {
 }
 
 /// One entry of the data region.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Slot {
     /// From the first byte of the region; a multiple of 64.
     pub offset: u64,

@@ -162,7 +162,11 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// An array of elements of one type.
-    fn many<T>(&mut self, owed: &mut u64, one: impl Fn(&mut Self, &mut u64) -> Result<T>) -> Result<Vec<T>> {
+    pub(super) fn many<T>(
+        &mut self,
+        owed: &mut u64,
+        one: impl Fn(&mut Self, &mut u64) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let count = self.list_head(owed)?;
         let mut all = Vec::new();
         let capacity = usize::try_from(count).unwrap_or(usize::MAX);
@@ -174,13 +178,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// Steps onto the next inline element.
-    fn head(&mut self, owed: &mut u64) -> Result<Head> {
+    pub(super) fn head(&mut self, owed: &mut u64) -> Result<Head> {
         self.at = self.cursor.rest;
         *owed = owed.saturating_sub(1);
         self.cursor.head()
     }
 
-    fn list_head(&mut self, owed: &mut u64) -> Result<u64> {
+    pub(super) fn list_head(&mut self, owed: &mut u64) -> Result<u64> {
         let head = self.head(owed)?;
         let Head::Array(count) = head else {
             return Err(Error::new(Code::BadType).note("an array belongs here"));
@@ -204,7 +208,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// X6.
-    fn descriptor_text(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
+    pub(super) fn descriptor_text(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
         let (surrogates, len) = match self.head(owed)? {
             Head::Str(len) => (false, len),
             Head::Ext(leaf::SURROGATES, len) => (true, len),
@@ -231,12 +235,12 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// X10.
-    fn name(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
+    pub(super) fn name(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
         let text = self.descriptor_text(owed)?;
         if text.as_bytes().is_empty() { Err(Error::new(Code::BadName)) } else { Ok(text) }
     }
 
-    fn flag(&mut self, owed: &mut u64) -> Result<bool> {
+    pub(super) fn flag(&mut self, owed: &mut u64) -> Result<bool> {
         match self.head(owed)? {
             Head::Bool(value) => Ok(value),
             _ => Err(Error::new(Code::BadType).note("a bool belongs here")),
@@ -259,7 +263,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// An unsigned int below 2^31: a position (X8).
-    fn number(&mut self, owed: &mut u64) -> Result<u32> {
+    pub(super) fn number(&mut self, owed: &mut u64) -> Result<u32> {
         let Head::Unsigned(value) = self.head(owed)? else {
             return Err(Error::new(Code::BadType).note("an unsigned int belongs here"));
         };
@@ -274,7 +278,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// Steps over nil, if it is next.
-    fn peek_nil(&mut self, owed: &mut u64) -> bool {
+    pub(super) fn peek_nil(&mut self, owed: &mut u64) -> bool {
         match self.cursor.rest {
             [0xc0, rest @ ..] => {
                 self.cursor.rest = rest;

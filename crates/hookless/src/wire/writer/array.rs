@@ -1,9 +1,9 @@
 //! Arrays and NumPy scalars.
 
-use crate::array::{ArrayHead, Order, ScalarKind};
+use crate::array::{ArrayHead, Dtype, Order, ScalarKind};
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge};
-use crate::wire::marker::{NIL, Node, leaf};
+use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::wire::marker::{FALSE, NIL, Node, TRUE, leaf};
 use crate::wire::{raw, size, wide};
 
 use super::{Placed, Writer};
@@ -20,8 +20,7 @@ impl Writer<'_> {
         self.open(charge::array(wide(shape.len()), inline), 0)?;
         self.depth = self.depth.saturating_sub(1);
         self.node(Node::Array, 4)?;
-        let (dtype, len) = head.dtype().payload();
-        raw::ext(&mut self.out, leaf::DTYPE, dtype.get(..len).unwrap_or_default());
+        self.dtype(head.dtype(), 0, &mut 0)?;
         raw::unsigned(&mut self.out, u64::from(head.shape().order() == Order::F));
         self.array_head(shape.len())?;
         shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, extent));
@@ -37,6 +36,41 @@ impl Writer<'_> {
             }
         }
         Ok(placed)
+    }
+
+    /// A2, or A13 for a structured one; `depth` structures are open, and `count` fields have been written.
+    fn dtype(&mut self, dtype: &Dtype, depth: u64, count: &mut u64) -> Result<()> {
+        let Some(structure) = dtype.fields() else {
+            let (payload, len) = dtype.payload();
+            raw::ext(&mut self.out, leaf::DTYPE, payload.get(..len).unwrap_or_default());
+            return Ok(());
+        };
+        if depth >= self.limits.dtype_depth {
+            return Err(over(Code::DtypeLimit, depth.saturating_add(1), self.limits.dtype_depth));
+        }
+        let fields = structure.fields();
+        *count = count.saturating_add(wide(fields.len()));
+        if *count > self.limits.dtype_fields {
+            return Err(over(Code::DtypeLimit, *count, self.limits.dtype_fields));
+        }
+        raw::array(&mut self.out, 3);
+        raw::unsigned(&mut self.out, dtype.itemsize());
+        self.out.push(if structure.is_aligned() { TRUE } else { FALSE });
+        self.array_head(fields.len())?;
+        for field in fields {
+            self.budget.charge(charge::FIELD)?;
+            raw::array(&mut self.out, 5);
+            self.descriptor_text(field.name.as_ref())?;
+            match &field.title {
+                Some(title) => self.descriptor_text(title.as_ref())?,
+                None => self.out.push(NIL),
+            }
+            raw::unsigned(&mut self.out, u64::from(field.offset));
+            self.array_head(field.shape.len())?;
+            field.shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, u64::from(extent)));
+            self.dtype(&field.dtype, depth.saturating_add(1), count)?;
+        }
+        Ok(())
     }
 
     /// The next bytes of an array that is inline; all together exactly as many as its head says.

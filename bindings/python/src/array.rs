@@ -3,13 +3,14 @@
 use std::ffi::c_int;
 
 use hookless::array::ArrayHead;
-use hookless::{Dtype, Order, Result, ScalarKind};
-use pyo3::exceptions::PyTypeError;
+use hookless::{Code, Dtype, Error, Order, Result, ScalarKind};
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi as pyffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::ffi::{buffer, chars, make};
+use crate::ffi::{buffer, chars, make, ndarray};
 use crate::scalars::table_error;
 
 /// An array without NumPy: dtype, shape and bytes.
@@ -122,7 +123,10 @@ pub(crate) struct Scalar {
 
 impl Scalar {
     pub(crate) fn of<'py>(py: Python<'py>, kind: ScalarKind, payload: &[u8]) -> Result<Bound<'py, PyAny>> {
-        let made = Bound::new(py, Scalar { kind, payload: payload.to_vec() });
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(payload.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+        copy.extend_from_slice(payload);
+        let made = Bound::new(py, Scalar { kind, payload: copy });
         made.map(Bound::into_any).map_err(|error| table_error(py, &error))
     }
 
@@ -168,7 +172,7 @@ impl Scalar {
             ScalarKind::Datetime64 | ScalarKind::Timedelta64 => {
                 make::signed(py, hookless::array::split_time(raw).map_or(0, |(_, ticks)| ticks))
             }
-            ScalarKind::Str => chars::utf8(py, raw, true),
+            ScalarKind::Str => chars::utf8(py, raw),
             ScalarKind::Bytes | ScalarKind::Void => make::bytes(py, raw),
         };
         made.map_err(|error| crate::errors::decode_error(py, &error))
@@ -214,21 +218,40 @@ fn float(raw: &[u8]) -> f64 {
 }
 
 /// One entry of the data region, as `encode` hands it out: the array's own memory, not copied.
-#[pyclass(frozen, module = "hookless")]
+#[pyclass(frozen, module = "hookless._hookless")]
 pub(crate) struct RegionBuffer {
-    pub(crate) array: Py<numpy::PyUntypedArray>,
+    array: Py<PyUntypedArray>,
+    /// Where its elements were when it was encoded, and how many bytes.
+    address: usize,
+    len: usize,
+}
+
+impl RegionBuffer {
+    pub(crate) fn of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, RegionBuffer>> {
+        let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
+        let (address, len) = (bytes.as_ptr() as usize, bytes.len());
+        Bound::new(array.py(), RegionBuffer { array: array.clone().unbind(), address, len })
+    }
+
+    /// The elements, unless the array has been given other memory since (`resize` with `refcheck=False`).
+    pub(crate) fn bytes<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
+        let bytes = ndarray::contiguous_bytes(self.array.bind(py))?;
+        (bytes.as_ptr() as usize == self.address && bytes.len() == self.len).then_some(bytes)
+    }
 }
 
 #[pymethods]
 impl RegionBuffer {
-    fn __len__(&self, py: Python<'_>) -> usize {
-        crate::ffi::ndarray::contiguous_bytes(self.array.bind(py)).map_or(0, <[u8]>::len)
+    fn __len__(&self) -> usize {
+        self.len
     }
 
     #[expect(unsafe_code, reason = "the buffer protocol has no safe form")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut pyffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let array = slf.get().array.bind(slf.py()).clone();
-        let memory = crate::ffi::ndarray::contiguous_bytes(&array).unwrap_or_default();
+        let py = slf.py();
+        let Some(memory) = slf.get().bytes(py) else {
+            return Err(PyBufferError::new_err("the array has been resized since it was encoded"));
+        };
         // SAFETY: the view is CPython's; the memory is the array's, which `slf` holds and the view keeps.
         unsafe { buffer::fill(slf.clone().into_any(), memory, view, flags) }
     }

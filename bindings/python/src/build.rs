@@ -150,8 +150,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         match text {
             Characters::Ascii(bytes) if key => self.key(bytes),
             Characters::Ascii(bytes) => chars::ascii(self.py, bytes),
-            Characters::Utf8(text) => chars::utf8(self.py, text.as_bytes(), false),
-            Characters::Surrogates(bytes) => chars::utf8(self.py, bytes, true),
+            Characters::Utf8(text) => chars::utf8(self.py, text.as_bytes()),
+            Characters::Surrogates(bytes) => chars::utf8(self.py, bytes),
         }
     }
 
@@ -236,7 +236,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            guard.insert(make::hash(&key)?)?;
+            admit(guard, &key)?;
         }
         map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
@@ -262,7 +262,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            guard.insert(make::hash(&member)?)?;
+            admit(guard, &member)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -284,4 +284,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             Error::new(Code::OutOfMemory).note("interrupted")
         })
     }
+}
+
+/// Counts what a key costs its table.
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
+    let hash = make::hash(key)?;
+    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
+        guard.insert_compound(hash)?;
+    }
+    guard.insert(hash)
 }

@@ -26,6 +26,8 @@ pub(crate) struct Channel {
     state: Mutex<State>,
     limits: Core,
     stall: Duration,
+    /// The process that made it: a fork has a copy of the descriptor, and of a lock that nobody may ever open.
+    process: u32,
 }
 
 struct State {
@@ -62,7 +64,7 @@ impl Channel {
         let (limits, stall) = (chosen(limits), seconds(stall)?);
         let socket = descriptor::take(fd);
         let state = State { socket, inbox: Inbox::new(limits.clone()), end };
-        Ok(Channel { state: Mutex::new(state), limits, stall })
+        Ok(Channel { state: Mutex::new(state), limits, stall, process: std::process::id() })
     }
 
     /// Sends this end's HELLO and waits for the peer's.
@@ -181,6 +183,9 @@ impl Channel {
 
     /// Closes the descriptor. Waits for a call in another thread to end.
     fn close(&self, py: Python<'_>) {
+        if self.process != std::process::id() {
+            return;
+        }
         let state =
             py.detach(|| self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).socket.take());
         drop(state);
@@ -195,6 +200,10 @@ impl Channel {
 
 impl Channel {
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        if self.process != std::process::id() {
+            let note = "this channel belongs to the process that made it, not to its fork";
+            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)));
+        }
         self.state.try_lock().map_err(|_| decode_error(py, &Error::new(Code::Busy)))
     }
 
@@ -270,7 +279,7 @@ fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Py
         Want::Slot { .. } => inbox.assembler.advance_slot(count as u64),
         _ => {
             let had_head = inbox.assembler.head().is_some();
-            inbox.advance(py, count)?;
+            inbox.advance(count).map_err(|failed| failed.raised(py))?;
             if let (false, Some(head), End::Host(host)) = (had_head, inbox.assembler.head(), end) {
                 host.check_head(&head).map_err(|error| decode_error(py, &error))?;
             }
@@ -280,7 +289,7 @@ fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Py
         match inbox.assembler.want() {
             Want::Bytes | Want::Slot { .. } => return Ok(None),
             Want::Build | Want::Check { .. } | Want::Done => {
-                if let Some(arrived) = inbox.settle(py)? {
+                if let Some(arrived) = inbox.settle(py).map_err(|failed| failed.raised(py))? {
                     return Ok(Some(arrived));
                 }
             }

@@ -108,7 +108,7 @@ fn joined<'py>(
         put(&[0; 64][..padding(filled) as usize]);
         filled = match borrowed(entry) {
             Some(bytes) => put(bytes),
-            None => put(&buffer::copied(entry).map_err(|_| Error::new(Code::OutOfMemory))?),
+            None => put(&copied_entry(entry)?),
         };
     }
     Ok(bytes)
@@ -124,7 +124,14 @@ pub(crate) fn borrowed<'a>(entry: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
         return Some(bytes.as_bytes());
     }
     let found = entry.cast_exact::<RegionBuffer>().ok()?;
-    crate::ffi::ndarray::contiguous_bytes(found.get().array.bind(entry.py()))
+    found.get().bytes(entry.py())
+}
+
+/// A copy of an entry that can only be had through the buffer protocol; an array that is no longer what was encoded has none.
+fn copied_entry(entry: &Bound<'_, PyAny>) -> hookless::Result<Vec<u8>> {
+    let changed = entry.is_exact_instance_of::<RegionBuffer>();
+    let code = if changed { Code::Mutated } else { Code::OutOfMemory };
+    buffer::copied(entry).map_err(|_| Error::new(code))
 }
 
 /// Encodes a value as a list of buffers that are, joined, exactly what `dumps` gives.
@@ -202,7 +209,8 @@ pub(crate) fn loads<'py>(
 fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyBytes>, usize, usize)>> {
     let Ok(view) = data.cast_exact::<PyMemoryView>() else { return Ok(None) };
     let Ok(owner) = view.getattr("obj")?.cast_into_exact::<PyBytes>() else { return Ok(None) };
-    let found = pyo3::buffer::PyBuffer::<u8>::get(view)?;
+    // Views of other items than bytes are copied, like every other buffer.
+    let Ok(found) = pyo3::buffer::PyBuffer::<u8>::get(view) else { return Ok(None) };
     if !found.is_c_contiguous() {
         return Ok(None);
     }
@@ -286,7 +294,7 @@ pub(crate) fn decode<'py>(
     for part in &held {
         let mut bytes = part.as_slice();
         if found.is_none() {
-            found = inbox.feed(py, &mut bytes)?;
+            found = inbox.feed(py, &mut bytes).map_err(|failed| failed.raised(py))?;
         }
     }
     match found {

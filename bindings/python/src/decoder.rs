@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::decode_error;
 use crate::ffi::buffer;
-use crate::inbox::Inbox;
+use crate::inbox::{Failed, Inbox};
 use crate::limits::{Limits, chosen};
 
 /// A frame that has arrived: kind, call id and value.
@@ -42,7 +42,9 @@ pub(crate) struct Decoder {
 
 struct State {
     inbox: Inbox,
-    dead: Option<PyErr>,
+    /// Frames that were complete when something was raised, for the next call.
+    ready: Vec<Py<Frame>>,
+    dead: Option<Error>,
 }
 
 #[pymethods]
@@ -50,7 +52,9 @@ impl Decoder {
     #[new]
     #[pyo3(signature = (*, limits=None))]
     fn new(limits: Option<&Bound<'_, Limits>>) -> Self {
-        Decoder { state: Mutex::new(State { inbox: Inbox::new(chosen(limits)), dead: None }) }
+        Decoder {
+            state: Mutex::new(State { inbox: Inbox::new(chosen(limits)), ready: Vec::new(), dead: None }),
+        }
     }
 
     /// Takes the next bytes; gives the frames that they complete, in order.
@@ -68,28 +72,34 @@ impl Decoder {
         // Warmed up before a byte is looked at.
         crate::warm::warm(py)?;
         let mut state = self.lock(py)?;
-        let frames = PyList::empty(py);
+        if state.dead.is_some() {
+            return PyList::new(py, state.ready.drain(..));
+        }
         loop {
             match state.inbox.feed(py, &mut bytes) {
                 Ok(Some(arrived)) => {
                     let (kind, call_id) = (arrived.head.kind.name(), arrived.head.call_id);
-                    frames.append(Frame { kind, call_id, value: arrived.value }.into_pyobject(py)?)?;
+                    let frame = Py::new(py, Frame { kind, call_id, value: arrived.value })?;
+                    state.ready.push(frame);
                 }
-                Ok(None) => return Ok(frames),
-                Err(error) => {
-                    let again = error.clone_ref(py);
-                    if !frames.is_empty() {
-                        state.dead = Some(again);
-                        return Ok(frames);
+                Ok(None) => break,
+                // Ctrl-C: raised at once. What is complete waits for the next call; the rest of this chunk is lost, and the stream with it.
+                Err(Failed::Python(raised)) => {
+                    state.dead =
+                        Some(Error::new(Code::Busy).note("interrupted while a frame was being decoded"));
+                    return Err(raised);
+                }
+                Err(Failed::Wire(error)) => {
+                    let raised = decode_error(py, &error);
+                    state.dead = Some(error);
+                    if state.ready.is_empty() {
+                        return Err(raised);
                     }
-                    // What later calls raise: the same class and fields, with a note that says why nothing was read.
-                    let text = "this decoder is dead: it met an earlier error and has lost its place";
-                    error.value(py).call_method1("add_note", (text,))?;
-                    state.dead = Some(again);
-                    return Err(error);
+                    break;
                 }
             }
         }
+        PyList::new(py, state.ready.drain(..))
     }
 
     /// Says that the stream has ended: raises Truncated inside a frame.
@@ -108,8 +118,14 @@ impl Decoder {
         let Ok(state) = self.state.try_lock() else {
             return Err(decode_error(py, &Error::new(Code::Busy)));
         };
-        if let Some(cause) = &state.dead {
-            return Err(cause.clone_ref(py));
+        if let Some(error) = &state.dead
+            && state.ready.is_empty()
+        {
+            let again = decode_error(py, error);
+            // The same class and fields; the note says why nothing was read.
+            let text = "this decoder is dead: it met an earlier error and has lost its place";
+            again.value(py).call_method1("add_note", (text,))?;
+            return Err(again);
         }
         Ok(state)
     }

@@ -156,7 +156,7 @@ impl Numpy {
 }
 
 pub(crate) fn text<'py>(py: Python<'py>, text: &Text) -> PyResult<Bound<'py, PyAny>> {
-    let made = chars::utf8(py, text.as_bytes(), matches!(text, Text::Surrogates(_)));
+    let made = chars::utf8(py, text.as_bytes());
     made.map_err(|error| crate::errors::decode_error(py, &error))
 }
 

@@ -179,7 +179,7 @@ impl Chars {
     }
 
     fn to_py<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        chars::utf8(py, &self.bytes, self.surrogates).map_err(|error| crate::errors::decode_error(py, &error))
+        chars::utf8(py, &self.bytes).map_err(|error| crate::errors::decode_error(py, &error))
     }
 }
 
@@ -257,7 +257,7 @@ fn one<'py>(
 ) -> Result<Bound<'py, Failure>> {
     let refuse = |error: PyErr| table_error(py, &error);
     let head = entry.head;
-    let text = |text: TextRef<'_>| chars::utf8(py, text.as_bytes(), matches!(text, TextRef::Surrogates(_)));
+    let text = |text: TextRef<'_>| chars::utf8(py, text.as_bytes());
     let tuple = |items: Vec<Bound<'py, PyAny>>| PyTuple::new(py, items).map(Bound::unbind).map_err(refuse);
     let texts = |all: &[TextRef<'_>]| tuple(all.iter().map(|&one| text(one)).collect::<Result<_>>()?);
     let link =

@@ -10,6 +10,8 @@
 //! Source: `Objects/dictobject.c` (PERTURB_SHIFT 5, growth to 3 × used, two thirds full) and `Objects/setobject.c` (LINEAR_PROBES 9,
 //! growth to 4 × used, or 2 × past 50 000, three fifths full) of CPython 3.11 to 3.13, which agree in this.
 
+use std::collections::HashMap;
+
 use hookless::{Code, Error, Result};
 
 /// Tables that stay below this many keys cannot degrade enough to matter.
@@ -29,15 +31,38 @@ pub(crate) struct Guard {
     used: Vec<bool>,
     probes: u64,
     allowed: u64,
+    /// How many tuples and frozensets have each hash: comparing two such keys costs as much as they are long.
+    compounds: HashMap<isize, u32>,
 }
+
+/// Tuples and frozensets of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+const ALIKE: u32 = 64;
 
 impl Guard {
     /// A guard for a table that announces `announced` keys and holds those with these hashes.
     pub(crate) fn new(table: Table, announced: usize, hashes: &[isize]) -> Result<Guard> {
         let allowed = 256 * announced as u64 + 1024;
-        let mut guard = Guard { table, hashes: Vec::new(), used: vec![false; 8], probes: 0, allowed };
+        let mut guard = Guard {
+            table,
+            hashes: Vec::new(),
+            used: vec![false; 8],
+            probes: 0,
+            allowed,
+            compounds: HashMap::new(),
+        };
         hashes.iter().try_for_each(|&hash| guard.insert(hash))?;
         Ok(guard)
+    }
+
+    /// Counts a tuple or frozenset with this hash, on top of [`Guard::insert`].
+    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<()> {
+        self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let alike = self.compounds.entry(hash).or_insert(0);
+        *alike += 1;
+        if *alike > ALIKE {
+            return Err(Error::new(Code::KeyCollision).note(format!("{alike} compound keys with one hash")));
+        }
+        Ok(())
     }
 
     /// Counts what inserting a key with this hash costs.

@@ -18,6 +18,37 @@ pub(crate) struct Inbox {
     exactly: Option<u64>,
 }
 
+/// Why no frame came.
+pub(crate) enum Failed {
+    /// The bytes are at fault: the stream has lost its place.
+    Wire(Error),
+    /// Python raised on its own account (Ctrl-C): nothing is lost, and the same step can be taken again.
+    Python(PyErr),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Wire(error)
+    }
+}
+
+impl From<PyErr> for Failed {
+    fn from(error: PyErr) -> Failed {
+        Failed::Python(error)
+    }
+}
+
+impl Failed {
+    /// The exception to be raised.
+    #[cold]
+    pub(crate) fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            Failed::Wire(error) => decode_error(py, &error),
+            Failed::Python(error) => error,
+        }
+    }
+}
+
 /// A frame that is complete.
 pub(crate) struct Arrived {
     pub(crate) head: Head,
@@ -42,16 +73,16 @@ impl Inbox {
     }
 
     /// Takes bytes until a frame is complete or they are used up.
-    pub(crate) fn feed(&mut self, py: Python<'_>, bytes: &mut &[u8]) -> PyResult<Option<Arrived>> {
+    pub(crate) fn feed(&mut self, py: Python<'_>, bytes: &mut &[u8]) -> Result<Option<Arrived>, Failed> {
         loop {
             match self.assembler.want() {
                 Want::Bytes if bytes.is_empty() => return Ok(None),
                 Want::Bytes => {
-                    let space = self.assembler.space().map_err(|error| decode_error(py, &error))?;
+                    let space = self.assembler.space()?;
                     let count = space.len().min(bytes.len());
                     space[..count].copy_from_slice(&bytes[..count]);
                     *bytes = &bytes[count..];
-                    self.advance(py, count)?;
+                    self.advance(count)?;
                 }
                 Want::Slot { .. } if bytes.is_empty() => return Ok(None),
                 Want::Slot { index, from, len } => {
@@ -70,40 +101,39 @@ impl Inbox {
     }
 
     /// Says that `count` bytes are in the assembler's space.
-    pub(crate) fn advance(&mut self, py: Python<'_>, count: usize) -> PyResult<()> {
+    pub(crate) fn advance(&mut self, count: usize) -> Result<(), Failed> {
         let had_head = self.assembler.head().is_some();
-        self.assembler.advance(count).map_err(|error| decode_error(py, &error))?;
+        self.assembler.advance(count)?;
         if let (false, Some(head), Some(total)) = (had_head, self.assembler.head(), self.exactly) {
-            check_total(&head, total).map_err(|error| decode_error(py, &error))?;
+            check_total(&head, total)?;
         }
         Ok(())
     }
 
     /// Does what needs no more bytes: builds, checks, hands out.
-    pub(crate) fn settle(&mut self, py: Python<'_>) -> PyResult<Option<Arrived>> {
-        let refuse = |error: Error| decode_error(py, &error);
+    pub(crate) fn settle(&mut self, py: Python<'_>) -> Result<Option<Arrived>, Failed> {
         match self.assembler.want() {
             Want::Build => {
                 self.targets.clear();
                 let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
                 let built = self.assembler.build(&mut builder);
                 if let Some(interrupt) = builder.interrupted.take() {
-                    return Err(interrupt);
+                    return Err(Failed::Python(interrupt));
                 }
-                let value = built.map_err(refuse)?;
+                let value = built?;
                 if let Some(head) = self.assembler.head() {
-                    check_shape(head.kind, self.assembler.body()).map_err(refuse)?;
+                    check_shape(head.kind, self.assembler.body())?;
                 }
                 self.pending = Some(value.unbind());
                 Ok(None)
             }
             Want::Check { index } => {
-                self.assembler.check_slot(self.targets.full(index)).map_err(refuse)?;
+                self.assembler.check_slot(self.targets.full(index))?;
                 Ok(None)
             }
             Want::Done => {
                 let (Some(head), Some(value)) = (self.assembler.head(), self.pending.take()) else {
-                    return Err(refuse(Error::new(Code::UnexpectedFrame)));
+                    return Err(Error::new(Code::UnexpectedFrame).into());
                 };
                 let body = match head.kind {
                     FrameKind::Hello => self.assembler.body().to_vec(),

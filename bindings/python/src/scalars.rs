@@ -52,7 +52,7 @@ pub(crate) fn from_payload<'py>(
     match kind {
         ScalarKind::Str | ScalarKind::Bytes => {
             let contents = match kind {
-                ScalarKind::Str => chars::utf8(py, payload, true)?,
+                ScalarKind::Str => chars::utf8(py, payload)?,
                 _ => make::bytes(py, payload)?,
             };
             let scalar_type =

@@ -15,6 +15,8 @@ use crate::inbox::Inbox;
 
 /// The kernel takes at most this many slices at once (IOV_MAX).
 const SLICES: usize = 1024;
+/// Bytes received into an array in one turn.
+const TURN: usize = 64 << 20;
 /// Bytes of output read at once: a pipe's usual capacity.
 const OUTPUT: usize = 65_536;
 
@@ -159,8 +161,10 @@ fn receive(channel: BorrowedFd<'_>, inbox: &mut Inbox) -> Result<usize, Errno> {
         Want::Slot { index, from, .. } => {
             let space = inbox.targets.space(index, from);
             let mut got = 0;
-            while got < space.len() {
-                match recv(channel, &mut space[got..], RecvFlags::DONTWAIT) {
+            // No further than this before the clock and signals are looked at.
+            let most = space.len().min(TURN);
+            while got < most {
+                match recv(channel, &mut space[got..most], RecvFlags::DONTWAIT) {
                     Ok(((_, _), 0)) => break,
                     Ok(((_, _), count)) => got += count,
                     Err(Errno::INTR) => {}

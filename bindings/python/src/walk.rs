@@ -272,7 +272,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         match self.writer.array(&head)? {
             Placed::Inline => self.writer.array_data(bytes),
             Placed::Region => {
-                let buffer = Bound::new(self.py, RegionBuffer { array: array.clone().unbind() });
+                let buffer = RegionBuffer::of(array);
                 let buffer = self.passed(buffer)?;
                 self.region.push(buffer.into_any());
             }

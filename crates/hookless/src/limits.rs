@@ -50,7 +50,7 @@ limits! {
     int_bytes 16 * KIB, MIB, IntLimit, "L6: magnitude of an int, in bytes.";
     chain 64, 128, ChainLimit, "L7: exceptions linked by cause and context, on the longest path.";
     group_depth 16, 64, GroupLimit, "L7: exception groups inside exception groups.";
-    exceptions 256, 4096, ExceptionLimit, "L7: exceptions in one report.";
+    exceptions 256, 1024, ExceptionLimit, "L7: exceptions in one report.";
     frames 256, 4096, FrameLimit, "L7: traceback frames of one exception.";
     text 64 * KIB, MIB, TextLimit, "L7: bytes of one text of a descriptor.";
     descriptor MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
@@ -105,6 +105,8 @@ pub(crate) fn over(code: Code, asked: u64, left: u64) -> Error {
 
 /// The fixed charge of each kind, in bytes of host memory (`proto/limits.md`, Charges).
 pub mod charge {
+    use crate::array::ScalarKind;
+
     /// None and bool.
     pub const ATOM: u64 = 32;
     /// An int of at most 64 bits.
@@ -114,11 +116,11 @@ pub mod charge {
     /// A complex number.
     pub const COMPLEX: u64 = 48;
     /// A list or tuple, without its items.
-    pub const SEQUENCE: u64 = 72;
+    pub const SEQUENCE: u64 = 88;
     /// A dict without its pairs.
     pub const DICT: u64 = 72;
     /// A set or frozenset without its members.
-    pub const SET: u64 = 224;
+    pub const SET: u64 = 240;
     /// A pair of a dict, or a member of a set: the table around key and value.
     pub const TABLE_ENTRY: u64 = 160;
     /// An entry of an exception report.
@@ -140,18 +142,30 @@ pub mod charge {
 
     /// bytes and bytearray; `inline` is 0 in the region.
     pub const fn bytes(inline: u64) -> u64 {
-        inline.saturating_add(80)
+        inline.saturating_add(96)
     }
 
-    /// An array; `inline` is 0 in the region.
-    pub const fn array(dimensions: u64, inline: u64) -> u64 {
-        dimensions.saturating_mul(16).saturating_add(inline).saturating_add(320)
+    /// An array; `inline` is 0 in the region. One without bytes is charged its elements (dimensions of 0 taken as 1), so that whoever
+    /// goes through it does not go on for ever.
+    pub fn array(shape: &[u64], nbytes: u64, inline: u64) -> u64 {
+        let rank = u64::try_from(shape.len()).unwrap_or(u64::MAX);
+        let elements = shape.iter().fold(1u64, |n, &extent| n.saturating_mul(extent.max(1)));
+        let hollow = if nbytes == 0 { elements } else { 0 };
+        rank.saturating_mul(16).saturating_add(inline).saturating_add(hollow).saturating_add(720)
     }
 
-    /// A NumPy scalar; the characters of str\_ take four bytes each.
-    pub const fn scalar(payload: u64, text: bool) -> u64 {
-        let bytes = if text { payload.saturating_mul(4) } else { payload };
-        bytes.saturating_add(96)
+    /// A NumPy scalar: str\_ takes four bytes a character, and twice while it is made; bytes\_ and void twice.
+    pub const fn scalar(payload: u64, kind: ScalarKind) -> u64 {
+        match kind {
+            ScalarKind::Str => payload.saturating_mul(8).saturating_add(160),
+            ScalarKind::Bytes | ScalarKind::Void => payload.saturating_mul(2).saturating_add(128),
+            _ => payload.saturating_add(96),
+        }
+    }
+
+    /// A key or member that is a tuple or frozenset: its bytes are compared again at each level.
+    pub const fn compound_key(bytes: u64) -> u64 {
+        bytes.saturating_mul(8)
     }
 
     /// A dict or set head that announces `entries`.

@@ -14,6 +14,8 @@ _LINE = 500
 _MESSAGE = 4000
 _CHAIN = 16
 _NESTING = 3
+# Exceptions shown in all: a small report can link each of its entries many times over.
+_SHOWN = 48
 
 _BY_CAUSE = "The above exception was the direct cause of the following exception:"
 _BY_CONTEXT = "During handling of the above exception, another exception occurred:"
@@ -22,15 +24,15 @@ _BY_CONTEXT = "During handling of the above exception, another exception occurre
 def note_of(failure: Failure) -> str:
     """Return the traceback of a failure and of what led to it, what was raised last at the end."""
     lines = ["Remote traceback, as the child tells it:"]
-    body = _chain(failure, _NESTING)
+    body = _chain(failure, _NESTING, set())
     lines += body[-_LINES:]
     if len(body) > _LINES:
         lines.insert(1, f"({len(body) - _LINES} lines left out)")
     return f"\n{MARK}".join(lines)
 
 
-def _chain(failure: Failure, nesting: int) -> list[str]:
-    """Lines of an exception and of the causes and contexts behind it."""
+def _chain(failure: Failure, nesting: int, shown: set[int]) -> list[str]:
+    """Lines of an exception and of the causes and contexts behind it; `shown` are the ids of those told already."""
     chain = [(failure, "")]
     while len(chain) < _CHAIN:
         last = chain[-1][0]
@@ -42,14 +44,18 @@ def _chain(failure: Failure, nesting: int) -> list[str]:
             break
     lines: list[str] = []
     for one, joint in reversed(chain):
-        lines += _single(one, nesting)
+        lines += _single(one, nesting, shown)
         if joint:
             lines += ["", joint, ""]
     return lines
 
 
-def _single(failure: Failure, nesting: int) -> list[str]:
-    lines = []
+def _single(failure: Failure, nesting: int, shown: set[int]) -> list[str]:
+    lines: list[str] = []
+    if id(failure) in shown or len(shown) >= _SHOWN:
+        why = "told above" if id(failure) in shown else "not shown"
+        return [f"({escape_line(failure.type_name, most=_LINE)}: {why})"]
+    shown.add(id(failure))
     if failure.frames:
         lines.append("Traceback (most recent call last):")
         lines += _frames(failure.frames)
@@ -59,8 +65,8 @@ def _single(failure: Failure, nesting: int) -> list[str]:
         lines += escape(note[:_MESSAGE]).split("\n")
     for number, member in enumerate(failure.members[:_CHAIN], 1):
         lines.append(f"+ member {number} of {len(failure.members)}")
-        if nesting:
-            lines += [f"{MARK}{line}" for line in _chain(member, nesting - 1)[:_LINES]]
+        if nesting and len(shown) < _SHOWN:
+            lines += [f"{MARK}{line}" for line in _chain(member, nesting - 1, shown)[:_LINES]]
     # Of what is not shown anyway, nothing is missed.
     cut = [name for name in failure.cut if not name.startswith(("args", "fields"))]
     if cut:

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyMemoryError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -15,7 +15,11 @@ pub(crate) fn copied(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let view = object.py().import("builtins")?.getattr("memoryview")?.call1((object,))?;
         PyBuffer::<u8>::get(&view.call_method1("cast", ("B",))?)
     })?;
-    buffer.to_vec(object.py())
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(buffer.item_count()).map_err(|_| PyMemoryError::new_err(()))?;
+    copy.resize(buffer.item_count(), 0);
+    buffer.copy_to_slice(object.py(), &mut copy)?;
+    Ok(copy)
 }
 
 /// Fills a Python buffer request over memory that `owner` keeps.

@@ -96,12 +96,53 @@ pub(crate) fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyA
     }
 }
 
-/// A str of UTF-8, or of generalised UTF-8 with surrogates.
-pub(crate) fn utf8<'py>(py: Python<'py>, bytes: &[u8], surrogates: bool) -> Result<Bound<'py, PyAny>> {
-    let errors = if surrogates { c"surrogatepass" } else { c"strict" };
-    let len = bytes.len().cast_signed();
-    // SAFETY: the pointers are valid for `len` bytes and for a terminated string.
-    unsafe { owned(py, ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), len, errors.as_ptr())) }
+/// A str of checked UTF-8, or of checked generalised UTF-8 with surrogates.
+///
+/// The width is known beforehand, so the str is made once and never widened by copying.
+pub(crate) fn utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+    // Continuation bytes are 0x80 to 0xbf; the largest lead byte tells the width.
+    let count = bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+    let largest = bytes.iter().fold(0u8, |seen, &byte| seen.max(byte));
+    let most = match largest {
+        0..=0x7f => return ascii(py, bytes),
+        0x80..=0xc3 => 0xff,
+        0xc4..=0xef => 0xffff,
+        0xf0..=0xff => 0x0010_ffff,
+    };
+    // SAFETY: a new str has room for `count` characters of the width that `most` asks for, at its data; nobody else has seen it. Every
+    // character is below `most`, and at least one is above the next smaller bound, as CPython wants it. `decode` writes `count` of them at
+    // the most, and stops when the bytes end.
+    unsafe {
+        let text = owned(py, ffi::PyUnicode_New(count.cast_signed(), most))?;
+        let data = ffi::PyUnicode_DATA(text.as_ptr());
+        match most {
+            0xff => decode(bytes, std::slice::from_raw_parts_mut(data.cast::<u8>(), count), |c| c as u8),
+            0xffff => decode(bytes, std::slice::from_raw_parts_mut(data.cast::<u16>(), count), |c| c as u16),
+            _ => decode(bytes, std::slice::from_raw_parts_mut(data.cast::<u32>(), count), |c| c),
+        }
+        Ok(text)
+    }
+}
+
+/// The characters of checked generalised UTF-8, in order.
+fn decode<T>(bytes: &[u8], out: &mut [T], narrow: impl Fn(u32) -> T) {
+    let mut rest = bytes;
+    let low = |byte: u8| u32::from(byte & 0x3f);
+    for to in out {
+        let (character, after) = match *rest {
+            [a @ 0..=0x7f, ref after @ ..] => (u32::from(a), after),
+            [a @ 0xc0..=0xdf, b, ref after @ ..] => (u32::from(a & 0x1f) << 6 | low(b), after),
+            [a @ 0xe0..=0xef, b, c, ref after @ ..] => {
+                (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), after)
+            }
+            [a, b, c, d, ref after @ ..] => {
+                (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), after)
+            }
+            _ => (0, &[][..]),
+        };
+        *to = narrow(character);
+        rest = after;
+    }
 }
 
 /// Whether a cached str is these ASCII bytes.

@@ -198,7 +198,10 @@ pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bits: &[u8]) -> Resu
     if descr.itemsize() != bits.len() {
         return Err(Error::new(Code::BadPayload));
     }
-    let mut room = vec![0u128; bits.len() / 16 + 1];
+    let mut room: Vec<u128> = Vec::new();
+    let len = bits.len() / 16 + 1;
+    room.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+    room.resize(len, 0);
     let py = descr.py();
     // SAFETY: the room holds one whole element, aligned for any type; PyArray_Scalar copies it and borrows the dtype.
     unsafe {

@@ -37,8 +37,8 @@ impl Targets {
     ) -> Result<Bound<'py, PyAny>> {
         let len = usize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
         let size = isize::try_from(len).map_err(|_| Error::new(Code::OutOfMemory))?;
-        // SAFETY: null contents ask for `len` bytes of memory; the pointer is the object's own, valid while it lives, since nobody can
-        // resize what nobody else has.
+        // SAFETY: null contents ask for `len` bytes of memory. The pointer is the object's own and stays valid while it lives: bytes cannot be
+        // resized by anybody, a bytearray not while a view of it is held.
         unsafe {
             let (object, memory) = match kind {
                 BytesKind::Bytes => {
@@ -49,7 +49,10 @@ impl Targets {
                 BytesKind::ByteArray => {
                     let object = owned(py, ffi::PyByteArray_FromStringAndSize(std::ptr::null(), size))?;
                     let memory = ffi::PyByteArray_AsString(object.as_ptr());
-                    (object, memory)
+                    // While the view is held, whoever finds the bytearray through the garbage collector cannot resize it.
+                    let view = owned(py, ffi::PyMemoryView_FromObject(object.as_ptr()))?;
+                    self.add(&view, memory.cast(), len)?;
+                    return Ok(object);
                 }
             };
             self.add(&object, memory.cast(), len)?;

@@ -4,13 +4,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
 use crate::value::fits_native;
 use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
-use crate::wire::{raw, size, wide};
+use crate::wire::{raw, size};
 
 /// The forms of the keys of one dict, or of the members of one set.
 #[derive(Debug, Default)]
@@ -66,7 +67,12 @@ fn form(key: &[u8]) -> Result<Cow<'_, [u8]>> {
         Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value))),
         Head::Float(bits) => number(|out| real(out, f64::from_bits(bits))),
         Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?),
-        Head::Array(_) => Cow::Owned(compound(key)?),
+        Head::Array(_) => {
+            let mut out = Vec::new();
+            out.try_reserve(key.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+            compound(&mut Cursor::new(key, 0), &mut out)?;
+            Cow::Owned(out)
+        }
         Head::Map(_) => return Err(Error::new(Code::NotKeyable)),
     })
 }
@@ -208,26 +214,49 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
 }
 
 /// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members.
-fn compound(key: &[u8]) -> Result<Vec<u8>> {
-    let mut cursor = Cursor::new(key, 0);
+///
+/// Goes through the key once, so that its cost is that of its bytes, which are charged (limits.md).
+fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
     let Head::Array(count) = cursor.head()? else { return Err(Error::new(Code::NotKeyable)) };
     let marker: [u8; 3] = cursor.array()?;
-    let mut items = Vec::with_capacity(size(count));
-    for _ in 1..count {
-        items.push(form(skip(&mut cursor)?)?);
-    }
-    if marker == Node::FrozenSet.marker() {
-        items.sort_unstable();
-    }
-    let mut out = Vec::with_capacity(key.len());
-    raw::array(&mut out, count);
+    raw::array(out, count);
     out.extend_from_slice(&marker);
-    for item in items {
-        // Forms are encodings, none a prefix of another, so they can be joined as they are.
-        out.extend_from_slice(&item);
+    if marker != Node::FrozenSet.marker() {
+        return (1..count).try_for_each(|_| append(cursor, out));
     }
-    debug_assert!(wide(out.len()) > 3);
-    Ok(out)
+    let start = out.len();
+    let mut members = Vec::new();
+    members.try_reserve_exact(size(count)).map_err(|_| Error::new(Code::OutOfMemory))?;
+    for _ in 1..count {
+        let from = out.len();
+        append(cursor, out)?;
+        members.push(from..out.len());
+    }
+    let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
+    if members.is_sorted_by(|a, b| bytes(a) <= bytes(b)) {
+        return Ok(());
+    }
+    members.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
+    let mut sorted = Vec::new();
+    let len = out.len().saturating_sub(start);
+    sorted.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+    members.iter().for_each(|member| sorted.extend_from_slice(bytes(member)));
+    out.truncate(start);
+    out.extend_from_slice(&sorted);
+    Ok(())
+}
+
+/// Appends the form of the next value. Forms are encodings, none a prefix of another, so they can be joined as they are.
+fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
+    out.try_reserve(16).map_err(|_| Error::new(Code::OutOfMemory))?;
+    if is_compound(cursor.rest) {
+        return compound(cursor, out);
+    }
+    let key = skip(cursor)?;
+    let form = form(key)?;
+    out.try_reserve(form.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    out.extend_from_slice(&form);
+    Ok(())
 }
 
 #[cfg(test)]

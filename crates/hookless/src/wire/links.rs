@@ -17,16 +17,15 @@ impl Links {
         Links { cause: head.cause, context: head.context, members: head.members.clone() }
     }
 
-    /// In the order of X4.
-    fn walk(&self) -> impl Iterator<Item = usize> + '_ {
-        let members = self.members.iter().rev().copied();
-        members.chain(self.context).chain(self.cause).map(size)
+    /// All of them, the order of X4 backwards.
+    fn backwards(&self) -> impl Iterator<Item = usize> + '_ {
+        self.cause.into_iter().chain(self.context).chain(self.members.iter().copied()).map(size)
     }
 }
 
 /// Refuses links that X3 and X4 do not allow, and paths longer than X5 allows.
 pub(crate) fn check(entries: &[Links], limits: &Limits) -> Result<()> {
-    let forward = |at: usize, links: &Links| links.walk().all(|to| to > at && to < entries.len());
+    let forward = |at: usize, links: &Links| links.backwards().all(|to| to > at && to < entries.len());
     if !entries.iter().enumerate().all(|(at, links)| forward(at, links)) {
         return Err(Error::new(Code::BadLink).note("links lead to later entries only"));
     }
@@ -57,10 +56,9 @@ fn numbered(entries: &[Links]) -> bool {
         }
         stack.push((at, true));
         if let Some(links) = entries.get(at) {
-            // The stack reverses, so what is walked first is pushed last.
-            let mut next: Vec<usize> = links.walk().collect();
-            next.reverse();
-            stack.extend(next.into_iter().map(|to| (to, false)));
+            // The stack reverses, so what is walked first is pushed last. What has been seen already need not be pushed.
+            let unseen = |to: &usize| seen.get(*to) == Some(&false);
+            stack.extend(links.backwards().filter(unseen).map(|to| (to, false)));
         }
     }
     expected == 0

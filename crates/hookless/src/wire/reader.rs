@@ -195,7 +195,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         let bytes = table.close_key(self.cursor.rest);
                         if keys::is_compound(bytes) {
                             self.at = table.at;
-                            self.budget.charge(wide(bytes.len()))?;
+                            self.budget.charge(charge::compound_key(wide(bytes.len())))?;
                         }
                         *key = Some(value);
                         self.in_key = false;
@@ -219,7 +219,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         return Err(Error::new(if equal { Code::DuplicateKey } else { Code::UnorderedSet }));
                     }
                     if keys::is_compound(bytes) {
-                        self.budget.charge(wide(bytes.len()))?;
+                        self.budget.charge(charge::compound_key(wide(bytes.len())))?;
                     }
                     let new = Self::is_new(table, top.items, false)?;
                     if !new || !self.build.add(set, value)? {
@@ -277,25 +277,14 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     #[cold]
     fn mark_odd(&mut self) {
         for open in self.stack.iter_mut().rev() {
-            match &mut open.what {
-                What::Map { table, .. } => {
-                    table.odd = true;
-                    return;
-                }
-                What::Set { table, .. } => {
-                    if table.odd {
-                        return;
-                    }
-                    table.odd = true;
-                    if !open.in_key {
-                        return;
-                    }
-                }
-                What::Sequence { .. } | What::Report(_) => {
-                    if !open.in_key {
-                        return;
-                    }
-                }
+            if std::mem::replace(&mut open.odd, true) {
+                return;
+            }
+            if let What::Map { table, .. } | What::Set { table, .. } = &mut open.what {
+                table.odd = true;
+            }
+            if !open.in_key {
+                return;
             }
         }
     }
@@ -334,7 +323,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.stack.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let (in_key, items) = (self.in_key, self.cursor.rest);
         self.in_key |= matches!(what, What::Map { .. } | What::Set { .. });
-        self.stack.push(Open { left, below, in_key, items, what });
+        self.stack.push(Open { left, below, in_key, odd: false, items, what });
         Ok(())
     }
 

@@ -256,7 +256,7 @@ impl<'l> Writer<'l> {
     fn admit(&mut self, table: &mut Table, is_map: bool) -> Result<()> {
         let key = self.out.get(table.key..).unwrap_or_default();
         if keys::is_compound(key) {
-            self.budget.charge(wide(key.len()))?;
+            self.budget.charge(charge::compound_key(wide(key.len())))?;
         }
         if (self.odd || !self.unique) && !self.is_new(table, is_map)? {
             return Err(Error::new(Code::DuplicateKey));

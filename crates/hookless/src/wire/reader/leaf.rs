@@ -147,7 +147,7 @@ impl<B: Build> Reader<'_, '_, B> {
             }
             self.mark_odd();
         }
-        self.budget.charge(charge::scalar(wide(payload.len()), kind == ScalarKind::Str))?;
+        self.budget.charge(charge::scalar(wide(payload.len()), kind))?;
         if kind == ScalarKind::Str
             && let Err(at) = generalised(payload)
         {

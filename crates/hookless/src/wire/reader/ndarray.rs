@@ -6,7 +6,7 @@ use crate::limits::{REGION_THRESHOLD, charge, over};
 use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::marker::leaf;
-use crate::wire::{Build, Data, wide};
+use crate::wire::{Build, Data};
 
 use super::Reader;
 
@@ -32,7 +32,6 @@ impl<B: Build> Reader<'_, '_, B> {
         };
         let order_at = self.at;
         let dimensions = self.dimensions(&mut owed)?;
-        let rank = wide(dimensions.len());
         let matters = order_matters(&dimensions);
         let check = ElementCheck::of(&dtype);
         let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
@@ -41,6 +40,8 @@ impl<B: Build> Reader<'_, '_, B> {
             return Err(Error::new(Code::NotCanonical).note("C and F order are the same here"));
         }
         let nbytes = head.nbytes();
+        let inline = if nbytes < REGION_THRESHOLD { nbytes } else { 0 };
+        let cost = charge::array(head.shape().dimensions(), nbytes, inline);
         match self.head(&mut owed)? {
             Head::Bin(len) => {
                 let bytes = self.cursor.take(len)?;
@@ -55,7 +56,7 @@ impl<B: Build> Reader<'_, '_, B> {
                     return Err(Error::at(Code::BadElement, data_at.saturating_add(bad)));
                 }
                 self.at = start;
-                self.budget.charge(charge::array(rank, nbytes))?;
+                self.budget.charge(cost)?;
                 self.build.array(head, Data::Inline(bytes))
             }
             Head::Nil if nbytes < REGION_THRESHOLD => {
@@ -63,7 +64,7 @@ impl<B: Build> Reader<'_, '_, B> {
             }
             Head::Nil => {
                 let entry = std::mem::replace(&mut self.at, start);
-                self.budget.charge(charge::array(rank, 0))?;
+                self.budget.charge(cost)?;
                 self.at = entry;
                 let offset = self.slot(nbytes, check)?;
                 self.build.array(head, Data::Region { offset, len: nbytes })

@@ -15,6 +15,8 @@ pub(crate) struct Open<'b, B: Build> {
     pub(crate) below: u64,
     /// Whether the container itself is in key position (K1).
     pub(crate) in_key: bool,
+    /// Whether a NaN or a NumPy scalar in key position lies inside, so that those around it know already.
+    pub(crate) odd: bool,
     /// The body from its first element on.
     pub(crate) items: &'b [u8],
     pub(crate) what: What<'b, B>,

@@ -58,18 +58,27 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         }
         let What::Report(state) = open.what else { return Ok(None) };
         self.at = state.start;
+        self.check_length(state.start, 0)?;
         links::check(&state.links, self.limits)?;
-        let len = wide(state.start.len().saturating_sub(self.cursor.rest.len()));
-        if len > self.limits.descriptor {
-            return Err(over(Code::DescriptorLimit, len, self.limits.descriptor));
-        }
         self.in_key = false;
         self.build.report(state.entries).map(Some)
+    }
+
+    /// X6: refuses a report that is, or is about to become, longer than the limit; before what it announces is made.
+    fn check_length(&mut self, start: &'b [u8], announced: u64) -> Result<()> {
+        let read = wide(start.len().saturating_sub(self.cursor.rest.len()));
+        let len = read.saturating_add(announced);
+        if len > self.limits.descriptor {
+            self.at = start;
+            return Err(over(Code::DescriptorLimit, len, self.limits.descriptor));
+        }
+        Ok(())
     }
 
     /// True at the end of the last entry, false when a value is to be read next. `owed` is kept as V18 counts it.
     fn advance(&mut self, state: &mut ReportState<'b, B::Value>, owed: &mut u64) -> Result<bool> {
         loop {
+            self.check_length(state.start, 0)?;
             match state.stage {
                 Stage::Args(0) => {
                     let fields = self.map_head(owed)?;
@@ -116,19 +125,20 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             );
         }
         self.budget.charge(charge::EXCEPTION)?;
+        let start = state.start;
         Ok(EntryHead {
             module: self.name(owed)?,
             qualname: self.name(owed)?,
-            bases: self.many(owed, Self::name)?,
+            bases: self.many_of(start, owed, Self::name)?,
             message: self.descriptor_text(owed)?,
-            notes: self.many(owed, Self::descriptor_text)?,
-            denials: self.many(owed, Self::descriptor_text)?,
-            cut: self.many(owed, Self::descriptor_text)?,
+            notes: self.many_of(start, owed, Self::descriptor_text)?,
+            denials: self.many_of(start, owed, Self::descriptor_text)?,
+            cut: self.many_of(start, owed, Self::descriptor_text)?,
             frames: self.frames(owed)?,
             suppress_context: self.flag(owed)?,
             cause: self.optional_link(owed, total)?,
             context: self.optional_link(owed, total)?,
-            members: self.many(owed, |reader, owed| reader.link(owed, total))?,
+            members: self.many_of(start, owed, |reader, owed| reader.link(owed, total))?,
         })
     }
 
@@ -159,6 +169,21 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             false => Some(self.descriptor_text(owed)?),
         };
         Ok(FrameParts { file, position, function, source })
+    }
+
+    /// The same in a report that begins at `start`, whose length is limited (X6).
+    fn many_of<T>(
+        &mut self,
+        start: &'b [u8],
+        owed: &mut u64,
+        one: impl Fn(&mut Self, &mut u64) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut ahead = self.cursor;
+        if let Ok(Head::Array(count)) = ahead.head() {
+            // Its head and elements take a byte each, at least.
+            self.check_length(start, u64::from(count).saturating_add(1))?;
+        }
+        self.many(owed, one)
     }
 
     /// An array of elements of one type.

@@ -17,7 +17,7 @@ impl Writer<'_> {
         let (shape, nbytes) = (head.shape().dimensions(), head.nbytes());
         let placed = if nbytes < REGION_THRESHOLD { Placed::Inline } else { Placed::Region };
         let inline = if placed == Placed::Inline { nbytes } else { 0 };
-        self.open(charge::array(wide(shape.len()), inline), 0)?;
+        self.open(charge::array(shape, nbytes, inline), 0)?;
         self.depth = self.depth.saturating_sub(1);
         self.node(Node::Array, 4)?;
         self.dtype(head.dtype(), 0, &mut 0)?;
@@ -83,7 +83,7 @@ impl Writer<'_> {
         if self.in_key && !kind.is_keyable() {
             return Err(Error::new(Code::NotKeyable));
         }
-        self.budget.charge(charge::scalar(wide(payload.len()), kind == ScalarKind::Str))?;
+        self.budget.charge(charge::scalar(wide(payload.len()), kind))?;
         self.check_length(payload.len())?;
         self.room(payload.len().saturating_add(8))?;
         self.odd |= self.in_key;

@@ -1,7 +1,7 @@
 //! Dtypes between NumPy and the wire.
 
 use hookless::array::{ArrayHead, Structure, Unit};
-use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Result, Text, TextRef};
+use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Order, Result, Text, TextRef};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -90,7 +90,8 @@ impl Numpy {
     pub(crate) fn zero_width<'py>(&self, py: Python<'py>, head: &ArrayHead) -> PyResult<Bound<'py, PyAny>> {
         let field = ("f", head.dtype().to_string());
         let shape = PyTuple::new(py, head.shape().dimensions())?;
-        self.zeros.bind(py).call1((shape, PyList::new(py, [field])?))?.get_item("f")
+        let order = if head.shape().order() == Order::F { "F" } else { "C" };
+        self.zeros.bind(py).call1((shape, PyList::new(py, [field])?, order))?.get_item("f")
     }
 
     /// Unit and count of a datetime64 or timedelta64 dtype.

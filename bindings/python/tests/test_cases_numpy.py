@@ -133,7 +133,7 @@ def test_hidden_columns_are_not_sent() -> None:
 
 
 def test_structures_that_have_no_form_yet() -> None:
-    """Overlapping fields, records, objects, structured scalars: refused by name, never sent as opaque bytes."""
+    """Overlapping fields, records, objects, structured scalars: refused by name, never sent as bytes."""
     overlapping = np.dtype({"names": ["a", "b"], "formats": ["u4", "u2"], "offsets": [0, 0]})
     for value in (
         np.zeros(2, overlapping),

@@ -1,4 +1,4 @@
-"""What a sceptical review found once, and must not come back. Each is a whole kind, shown by its smallest case."""
+"""What a sceptical review found once, and must not come back: each kind by its smallest case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hookless.remote import RemoteError
 
 
 def test_a_report_that_links_each_entry_many_times_is_shown_at_once() -> None:
-    """Sixteen members that are one failure, sixteen causes, four layers: a tree of 16**8 leaves, told in a page."""
+    """Twelve members that are one failure, fifteen layers deep: a tree without end, told in a page."""
     failure = Failure("m", "E", (), "leaf")
     for _ in range(3):
         for number in range(5):
@@ -60,7 +60,7 @@ def test_a_report_stops_before_it_has_made_what_it_announces() -> None:
 
 
 def test_a_dead_decoder_can_be_collected() -> None:
-    """A decoder does not hold the traceback of its error, nor that the caller's frame, nor that the decoder."""
+    """A decoder does not hold the traceback of its error, nor so the caller's frame and itself."""
 
     class Session:
         def __init__(self) -> None:
@@ -78,7 +78,7 @@ def test_a_dead_decoder_can_be_collected() -> None:
 
 
 def test_an_interrupt_is_raised_once_and_loses_no_complete_frame() -> None:
-    """Ctrl-C in the second frame: raised now; the first frame is given next; then the decoder says that it is dead."""
+    """Ctrl-C in the second frame: raised now; the first is given next; then it is dead."""
     decoder = hookless.Decoder()
     large = naive.frame(naive.array([naive.array([])] * 2_000_000))
 

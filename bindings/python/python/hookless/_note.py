@@ -32,7 +32,7 @@ def note_of(failure: Failure) -> str:
 
 
 def _chain(failure: Failure, nesting: int, shown: set[int]) -> list[str]:
-    """Lines of an exception and of the causes and contexts behind it; `shown` are the ids of those told already."""
+    """Lines of an exception and of the causes and contexts behind it; `shown` are the ids told already."""
     chain = [(failure, "")]
     while len(chain) < _CHAIN:
         last = chain[-1][0]

@@ -55,7 +55,8 @@ def form(value: object) -> tuple[Any, ...]:
 
 
 def _array_form(array: Any) -> tuple[Any, ...]:
-    flags = (array.flags.c_contiguous, array.flags.f_contiguous)
+    # Without bytes there is no order: NumPy's flags for zero-width elements depend on how the array was made.
+    flags = (array.flags.c_contiguous, array.flags.f_contiguous) if array.nbytes else ()
     return (type(array), array.dtype.str, array.shape, flags, array.tobytes())
 
 

@@ -40,7 +40,7 @@ pub(crate) fn restrict(barriers: &Barriers) -> Result<Layer, LockdownError> {
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err(failed(&format!("the kernel did not enforce it ({NEEDED})")));
     }
-    let count = barriers.readable.len() + barriers.required.len();
+    let count = barriers.readable.iter().filter(|path| path.exists()).count() + barriers.required.len();
     let detail = format!(
         "ABI {version}: {count} places can be read, {} can be written, no other file can be opened",
         barriers.writable.len()

@@ -8,7 +8,7 @@ __all__ = ["default_memory", "processes"]
 
 
 def default_memory() -> int:
-    """Return the address space of a child in bytes: 4 GiB, and what BLAS reserves for a thread on each processor."""
+    """Return the address space of a child in bytes: 4 GiB, and room for a BLAS thread on each processor."""
     return (4 << 30) + (os.cpu_count() or 1) * (128 << 20)
 
 

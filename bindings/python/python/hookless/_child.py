@@ -41,8 +41,8 @@ _SCRIPT = 1
 def main(request: str) -> None:
     """Be the child, to the end of the process.
 
-    `request` is JSON: isolation, paths, limits, rlimits and stall, as the host's `Worker` was given them; fd of
-    the channel, report of the pipe that tells how the isolation went, and the scratch folder.
+    `request` is JSON: isolation, paths, limits, rlimits and stall, as the host's `Worker` was given them; fd,
+    the channel; report, the pipe that tells how the isolation went; and scratch, the folder to write to.
     """
     status = 1
     try:

@@ -18,8 +18,8 @@ from hookless.errors import HooklessError
 
 __all__ = ["ENVIRONMENT", "PASSED_ON", "Child", "launch"]
 
-# All that a child finds in its environment, with its scratch folder, and how many threads the host wants to compute
-# with. Each of glibc's arenas, one per thread otherwise, reserves 64 MiB that would count as memory in use.
+# All that a child finds in its environment, with its scratch folder, and how many threads the host wants to
+# compute with. glibc makes many arenas otherwise, each of which reserves 64 MiB that count as memory in use.
 ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "4"}
 PASSED_ON = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -108,9 +108,9 @@ class Child:
         return self._channel.dup().detach()
 
     def report(self) -> Report:
-        """Return what the child told of its isolation before it ran foreign code; nothing if it did not come so far.
+        """Return what the child told of its isolation; nothing if it did not come so far.
 
-        It has told it before it says HELLO.
+        It tells it before it says HELLO, and runs no foreign code before that.
         """
         if self._told >= 0:
             try:

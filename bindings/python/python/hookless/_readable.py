@@ -32,7 +32,7 @@ _SYSTEM = (
     "/sys/devices/system/cpu",
 )
 
-# Of an interpreter's prefix; not all of it, since a virtual environment may be made in a project's own folder.
+# Of an interpreter's prefix. Not all of it: a virtual environment may be made in a project's own folder.
 _PARTS = ("lib", "lib64", "share", "ssl", "pyvenv.cfg")
 _PACKAGES = ("site-packages", "dist-packages", "lib-dynload")
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from hookless._hookless import Limits
 from hookless._bounds import default_memory, processes
+from hookless._hookless import Limits
 from hookless._output import Listener
 from hookless._session import Request, Session
 from hookless._target import Target, check_names, name_of
@@ -47,9 +47,9 @@ class Worker:
     begun may stand still, `start_timeout` how many the child has to start.
 
     What the child may use up, where None leaves the system's own bound: `memory`, its address space in
-    bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`, which
-    the kernel counts together with all else that the user runs, and does not count for root: there only
-    memory bounds them.
+    bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`.
+    The kernel counts those together with all else that the user runs, and not for root: there only memory
+    bounds them.
 
         with hookless.Worker(paths=["src"]) as worker:
             result = worker.call("analysis:fit", data, order=3)

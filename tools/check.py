@@ -5,7 +5,7 @@ from __future__ import annotations
 from steps import Steps, cargo_tests, last_line, pytest_tests
 from venvs import BINDING, Environment, check_compilers
 
-NEEDS = ("test", "lint", "demo", "bench")
+NEEDS = ("test", "lint", "demo", "bench", "pandas")
 TYPED = ("bindings/python/python", "bindings/python/tests", "examples", "benches/python", "tools")
 
 
@@ -35,9 +35,12 @@ def check(steps: Steps) -> None:
     python_tests(steps, venv)
 
 
-def python_tests(steps: Steps, venv: Environment, label: str = "pytest", numpy: bool = True) -> None:
-    """Run the tests of the package. Unless told that NumPy is absent on purpose, they fail for its lack."""
-    env = {} if numpy else {"HOOKLESS_NO_NUMPY": "1"}
+def python_tests(
+    steps: Steps, venv: Environment, label: str = "pytest", *, numpy: bool = True, pandas: bool = True
+) -> None:
+    """Run the tests of the package. Unless told that one is absent on purpose, they fail for the lack of it."""
+    wanted = {"HOOKLESS_NO_NUMPY": numpy, "HOOKLESS_NO_PANDAS": pandas}
+    env = {name: "1" for name, there in wanted.items() if not there}
     steps.run(label, venv.python, "-m", "pytest", "-q", env=env, cwd=BINDING, summary=pytest_tests)
 
 

@@ -31,7 +31,14 @@ class Leg:
         """What its environment holds beside hookless."""
         if self.numpy == "none":
             return ("test",)
-        return ("test", "plot", "numpy" if self.numpy == "newest" else f"numpy=={self.numpy}")
+        if self.numpy == "newest":
+            return ("test", "plot", "numpy", "pandas")
+        return ("test", "plot", f"numpy=={self.numpy}")
+
+    @property
+    def packages(self) -> dict[str, bool]:
+        """Which of the packages that the tests ask for are there."""
+        return {"numpy": self.numpy != "none", "pandas": self.numpy == "newest"}
 
     def run(self, steps: Steps, interpreter: str) -> None:
         """Prepare the leg's own environment, see that its NumPy is the one that it names, run the tests."""
@@ -43,7 +50,7 @@ class Leg:
             right = f"v == {self.numpy!r}" if self.numpy != "newest" else "int(v.split('.')[0]) >= 2"
             proof = f"import numpy; v = numpy.__version__; assert {right}, v"
         steps.run(f"{self.title}: as named", venv.python, "-I", "-c", f"{proof}; import hookless")
-        check.python_tests(steps, venv, f"{self.title}: pytest", numpy=self.numpy != "none")
+        check.python_tests(steps, venv, f"{self.title}: pytest", **self.packages)
 
 
 LEGS = (Leg("3.11", "2.0.2"), Leg("3.12", "none"), Leg("3.12", "1.26.4"), Leg("3.13", "newest"))

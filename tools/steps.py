@@ -20,7 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 1800
 
 # What a user's shell may carry that would make the checks look at other code or other environments.
-FOREIGN = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "HOOKLESS_NO_NUMPY"}
+FOREIGN = {
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "HOOKLESS_NO_NUMPY",
+    "HOOKLESS_NO_PANDAS",
+}
 
 Summary = Callable[[str], str]
 

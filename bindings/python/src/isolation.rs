@@ -1,25 +1,47 @@
 //! What the child gives up, called by its bootstrap before foreign code.
 
-use std::collections::HashMap;
+use std::path::PathBuf;
 
-use hookless_sandbox::Lockdown;
+use hookless_sandbox::{Barriers, Lockdown, Resources};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::raise;
 
-/// Sets no_new_privs and lowers the resource limits of this process, for good: each layer with what it does.
+/// What is in force and what is missing, by the name of the layer.
+type Told = (Vec<(&'static str, String)>, Vec<(&'static str, String)>);
+
+/// Gives up privileges and lowers limits of this process, for good; with `mode` other than "none", closes files and system calls as well.
 #[pyfunction]
-#[pyo3(signature = (*, file_size, open_files, address_space=None, cpu_seconds=None))]
+#[pyo3(signature = (mode, *, readable, required, writable, memory, cpu_seconds, file_size, open_files, processes))]
+#[expect(clippy::too_many_arguments, reason = "named by the caller, once")]
 pub(crate) fn lockdown(
     py: Python<'_>,
-    file_size: u64,
-    open_files: u64,
-    address_space: Option<u64>,
+    mode: &str,
+    readable: Vec<PathBuf>,
+    required: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+    memory: Option<u64>,
     cpu_seconds: Option<u64>,
-) -> PyResult<HashMap<&'static str, String>> {
-    let lockdown = Lockdown { file_size, open_files, address_space, cpu_seconds };
-    let layers = lockdown.apply().map_err(|error| raise(py, "IsolationError", &error.to_string(), None))?;
-    Ok(layers.into_iter().map(|layer| (layer.name, layer.detail)).collect())
+    file_size: Option<u64>,
+    open_files: Option<u64>,
+    processes: Option<u64>,
+) -> PyResult<Told> {
+    let best_effort = mode == "auto";
+    let barriers = Barriers { readable, required, writable, best_effort };
+    let lockdown = Lockdown {
+        resources: Resources { memory, cpu_seconds, file_size, open_files, processes },
+        // Whatever is not exactly "none" is held to be "strict".
+        barriers: (mode != "none").then_some(barriers),
+    };
+    let applied = lockdown.apply().map_err(|error| {
+        let fields = PyDict::new(py);
+        let set = fields.set_item("layer", error.layer);
+        set.map_or_else(|error| error, |()| raise(py, "IsolationError", &error.to_string(), Some(&fields)))
+    })?;
+    let layers = applied.layers.into_iter().map(|layer| (layer.name, layer.detail));
+    let missing = applied.missing.into_iter().map(|layer| (layer.layer, layer.reason));
+    Ok((layers.collect(), missing.collect()))
 }
 
 /// The highest descriptor that is looked for; one past a process's hard limit cannot be open.

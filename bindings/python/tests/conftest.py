@@ -1,4 +1,4 @@
-"""What is collected: NumPy is needed, unless HOOKLESS_NO_NUMPY=1 says that it is absent on purpose."""
+"""What is collected: all but what HOOKLESS_NO_NUMPY=1 and HOOKLESS_TEST_NO_LANDLOCK=1 say cannot run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ import hookless
 HERE = Path(__file__).parent
 NUMPY_INSTALLED = importlib.util.find_spec("numpy") is not None
 NUMPY_UNWANTED = os.environ.get("HOOKLESS_NO_NUMPY") == "1"
+
+# On a machine without Landlock the tests of strict workers fail, unless this says that it is known.
+LANDLOCK_UNWANTED = os.environ.get("HOOKLESS_TEST_NO_LANDLOCK") == "1"
 
 # Programs and modules that tests run or import; they hold no tests of their own.
 collect_ignore = ["children", "typing"]
@@ -37,6 +40,10 @@ else:
     raise pytest.UsageError("the tests need NumPy; set HOOKLESS_NO_NUMPY=1 if it is absent on purpose")
 
 
+if LANDLOCK_UNWANTED:
+    collect_ignore += [path.name for path in sorted(HERE.glob("test_sandbox_*.py"))]
+
+
 @pytest.fixture(scope="session")
 def children() -> str:
     """The folder of modules that a worker's child may import."""
@@ -46,31 +53,53 @@ def children() -> str:
 class Keeper:
     """Starts a worker when one is wanted, and another when that one is over."""
 
-    def __init__(self, children: str) -> None:
-        self.children, self.worker = children, self.start(children)
+    def __init__(self, children: str, isolation: str) -> None:
+        self.children, self.isolation = children, isolation
+        self.worker = self.start()
 
-    @staticmethod
-    def start(children: str) -> hookless.Worker:
-        return hookless.Worker(paths=[children], isolation="none")
+    def start(self) -> hookless.Worker:
+        return hookless.Worker(paths=[self.children], isolation=self.isolation)
 
     def alive(self) -> hookless.Worker:
         try:
             self.worker.call("jobs:pid")
         except hookless.HooklessError:
             self.worker.close()
-            self.worker = self.start(self.children)
+            self.worker = self.start()
         return self.worker
 
 
 @pytest.fixture(scope="module")
-def keeper(children: str) -> Iterator[Keeper]:
-    """One child for a file of tests."""
-    keeper = Keeper(children)
+def unconfined_keeper(children: str) -> Iterator[Keeper]:
+    """One child for a file of tests, that may do all that its user may do."""
+    keeper = Keeper(children, "none")
     yield keeper
     keeper.worker.close()
 
 
 @pytest.fixture
-def shared(keeper: Keeper) -> hookless.Worker:
-    """A worker for tests that leave it as they found it; one that a failed test broke is replaced."""
+def unconfined(unconfined_keeper: Keeper) -> hookless.Worker:
+    """A worker without barriers, for tests that ask its own /proc."""
+    return unconfined_keeper.alive()
+
+
+@pytest.fixture(scope="module")
+def confined_keeper(children: str) -> Iterator[Keeper]:
+    """One sandboxed child for a file of tests."""
+    keeper = Keeper(children, "strict")
+    yield keeper
+    keeper.worker.close()
+
+
+@pytest.fixture
+def confined(confined_keeper: Keeper) -> hookless.Worker:
+    """A strict worker for tests that leave it as they found it; one that a failed test broke is replaced."""
+    return confined_keeper.alive()
+
+
+@pytest.fixture(params=["none"] if LANDLOCK_UNWANTED else ["none", "strict"])
+def shared(request: pytest.FixtureRequest) -> hookless.Worker:
+    """As `unconfined` and as `confined`: what a worker does does not depend on its isolation."""
+    name = "unconfined_keeper" if request.param == "none" else "confined_keeper"
+    keeper: Keeper = request.getfixturevalue(name)
     return keeper.alive()

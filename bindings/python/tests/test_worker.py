@@ -262,22 +262,9 @@ def test_signals_of_the_host_interrupt_a_call(children: str) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("isolation", ["strict", "auto", "", "None", None, 1])
-def test_other_isolation_is_refused(isolation: Any) -> None:
-    """Until it exists it must not be taken for granted."""
-    with pytest.raises(hookless.IsolationError, match="none"):
-        Worker(paths=[], isolation=isolation)
-
-
-def test_isolation_has_to_be_spelled_out() -> None:
-    """No default gives less than what will one day be the default."""
-    with pytest.raises(hookless.IsolationError, match="none"):
-        Worker(paths=[])
-
-
-def test_isolation_is_reported_honestly(shared: Worker) -> None:
+def test_isolation_is_reported_honestly(unconfined: Worker) -> None:
     """What is in force by name; nothing claims a file or network barrier that is not there."""
-    layers = shared.isolation
+    layers = unconfined.isolation
     assert layers and all(type(name) is type(state) is str for name, state in layers.items())
     for layer in ("landlock", "seccomp"):
         assert layers.get(layer, "none").lower().startswith(("none", "no", "off", "not"))

@@ -56,9 +56,9 @@ def test_output_goes_through_pipes(shared: Worker) -> None:
     assert shared.call("jobs:modes") == {1: True, 2: True}
 
 
-def test_no_new_privileges(shared: Worker) -> None:
+def test_no_new_privileges(unconfined: Worker) -> None:
     """A set-user-id program gives the child nothing."""
-    assert shared.call("jobs:status")["NoNewPrivs"] == "1"
+    assert unconfined.call("jobs:status")["NoNewPrivs"] == "1"
 
 
 def test_no_core_dumps(shared: Worker) -> None:
@@ -72,9 +72,9 @@ def test_own_session(shared: Worker) -> None:
     assert pid == session == group
 
 
-def test_one_thread(shared: Worker) -> None:
+def test_one_thread(unconfined: Worker) -> None:
     """Nothing runs beside the user's code that a fork or a sandbox would have to know of."""
-    assert shared.call("jobs:threads") == 1
+    assert unconfined.call("jobs:threads") == 1
 
 
 def test_modules_of_the_host_are_not_there(shared: Worker) -> None:
@@ -103,18 +103,18 @@ def test_arguments_do_not_show_values(shared: Worker) -> None:
     assert isinstance(shared.call("jobs:arguments"), list)
 
 
-def test_failures_do_not_keep_memory(shared: Worker) -> None:
+def test_failures_do_not_keep_memory(unconfined: Worker) -> None:
     """Frames of a failed call are let go, with the 50 MB that they held."""
 
     def fail() -> None:
         with pytest.raises(RemoteError, match="52428800"):
-            shared.call("jobs:fail_with_large_local")
+            unconfined.call("jobs:fail_with_large_local")
 
     fail()
-    before = shared.call("jobs:resident")
+    before = unconfined.call("jobs:resident")
     for _ in range(10):
         fail()
-    assert shared.call("jobs:resident") < before + (100 << 20)
+    assert unconfined.call("jobs:resident") < before + (100 << 20)
 
 
 ORPHAN = """

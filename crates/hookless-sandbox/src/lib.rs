@@ -1,60 +1,98 @@
 //! What a child gives up before it runs foreign code.
 //!
-//! [`Lockdown::apply`] is called once, in the child, before any foreign code and any thread. This first form sets `no_new_privs` and
-//! resource limits; Landlock and seccomp join it here.
+//! [`Lockdown::apply`] is called once, in the child, while it has one thread and no foreign code. The order is fixed: a later layer
+//! would forbid what an earlier one needs.
+//!
+//! | layer | module | what it takes away |
+//! |---|---|---|
+//! | capabilities | `privileges` | what root may do beyond a user |
+//! | `no_new_privs` | `privileges` | what a set-user-id program would give back |
+//! | rlimits | `resources` | memory, processor time, file size, descriptors, threads past a bound |
+//! | landlock | `files` | every file that is not listed |
+//! | seccomp | `calls` | every system call that is not listed |
 #![forbid(unsafe_code)]
 
+mod calls;
+mod files;
+mod privileges;
+mod resources;
+
 use std::fmt;
-use std::io;
+use std::path::PathBuf;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+pub use resources::Resources;
 
-/// What to give up. Each limit lowers the soft and the hard value, and never raises one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What to give up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lockdown {
-    /// The largest file that may be written, in bytes.
-    pub file_size: u64,
-    /// The most descriptors that may be open.
-    pub open_files: u64,
-    /// Address space in bytes; none leaves it as it is, since NumPy and BLAS reserve far more than they touch.
-    pub address_space: Option<u64>,
-    /// Processor seconds; none leaves it as it is.
-    pub cpu_seconds: Option<u64>,
+    /// Bounds that are always set.
+    pub resources: Resources,
+    /// The barriers around files and system calls; none leaves the process what its user may do.
+    pub barriers: Option<Barriers>,
 }
 
-impl Default for Lockdown {
-    fn default() -> Self {
-        Lockdown { file_size: 1 << 30, open_files: 256, address_space: None, cpu_seconds: None }
-    }
+/// The barriers around foreign code.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Barriers {
+    /// Files and folders that may be read; one that is not there is passed over.
+    pub readable: Vec<PathBuf>,
+    /// Folders that may be read, and have to be there.
+    pub required: Vec<PathBuf>,
+    /// Folders that may be written, and have to be there.
+    pub writable: Vec<PathBuf>,
+    /// Take what the kernel offers, and report what it does not; otherwise that is an error.
+    pub best_effort: bool,
 }
 
 /// A layer that is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name, such as `no_new_privs`.
+    /// Its name, such as `landlock`.
     pub name: &'static str,
     /// What it does here, in words for a reader.
     pub detail: String,
 }
 
 /// A layer that could not be put in force.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockdownError {
     /// Its name.
     pub layer: &'static str,
-    /// What the kernel answered.
-    pub source: io::Error,
+    /// What stood in the way.
+    pub reason: String,
+}
+
+impl LockdownError {
+    fn new(layer: &'static str, reason: impl fmt::Display) -> Self {
+        LockdownError { layer, reason: reason.to_string() }
+    }
 }
 
 impl fmt::Display for LockdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "isolation layer {} could not be put in force: {}", self.layer, self.source)
+        write!(f, "isolation layer {} could not be put in force: {}", self.layer, self.reason)
     }
 }
 
-impl std::error::Error for LockdownError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
+impl std::error::Error for LockdownError {}
+
+/// What [`Lockdown::apply`] came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Layers in force, in the order in which they were put there.
+    pub layers: Vec<Layer>,
+    /// Layers that are not, with [`Barriers::best_effort`].
+    pub missing: Vec<LockdownError>,
+}
+
+impl Applied {
+    fn take(&mut self, layer: Result<Layer, LockdownError>, best_effort: bool) -> Result<(), LockdownError> {
+        match layer {
+            Ok(layer) => self.layers.push(layer),
+            Err(missing) if best_effort => self.missing.push(missing),
+            Err(missing) => return Err(missing),
+        }
+        Ok(())
     }
 }
 
@@ -62,38 +100,34 @@ impl Lockdown {
     /// Gives everything up, for this process and what it starts, for good.
     ///
     /// # Errors
-    /// The first layer that the kernel refuses; those before it stay in force.
-    pub fn apply(&self) -> Result<Vec<Layer>, LockdownError> {
-        let refused = |layer| move |error: rustix::io::Errno| LockdownError { layer, source: error.into() };
-        rustix::thread::set_no_new_privs(true).map_err(refused("no_new_privs"))?;
-        let privileges =
-            Layer { name: "no_new_privs", detail: "set-user-id programs gain nothing".to_owned() };
-        let mut shown = Vec::new();
-        for (name, resource, most) in self.resources() {
-            lower(resource, most).map_err(refused("rlimits"))?;
-            shown.push(format!("{name} {most}"));
-        }
-        Ok(vec![privileges, Layer { name: "rlimits", detail: shown.join(", ") }])
-    }
-
-    fn resources(&self) -> impl Iterator<Item = (&'static str, Resource, u64)> {
-        [
-            ("core", Resource::Core, Some(0)),
-            ("fsize", Resource::Fsize, Some(self.file_size)),
-            ("nofile", Resource::Nofile, Some(self.open_files)),
-            ("as", Resource::As, self.address_space),
-            ("cpu", Resource::Cpu, self.cpu_seconds),
-        ]
-        .into_iter()
-        .filter_map(|(name, resource, most)| Some((name, resource, most?)))
+    /// The first layer that cannot be put in force, or a second thread: layers bind the thread that applies them. Those that came
+    /// before stay in force.
+    pub fn apply(&self) -> Result<Applied, LockdownError> {
+        let mut applied = Applied::default();
+        let Some(barriers) = &self.barriers else {
+            applied.take(privileges::no_new(), false)?;
+            applied.take(self.resources.apply(), false)?;
+            return Ok(applied);
+        };
+        alone()?;
+        let best_effort = barriers.best_effort;
+        applied.take(privileges::drop_all(), best_effort)?;
+        applied.take(privileges::no_new(), best_effort)?;
+        applied.take(self.resources.apply(), best_effort)?;
+        applied.take(files::restrict(barriers), best_effort)?;
+        applied.take(calls::restrict(), best_effort)?;
+        Ok(applied)
     }
 }
 
-/// Lowers both values of a limit to `most`, unless they are lower already.
-fn lower(resource: Resource, most: u64) -> rustix::io::Result<()> {
-    let now = getrlimit(resource);
-    let least = |value: Option<u64>| Some(value.map_or(most, |value| value.min(most)));
-    setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) })
+/// Landlock and seccomp bind the calling thread only, so there must be no other.
+fn alone() -> Result<(), LockdownError> {
+    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count);
+    match threads {
+        // Without /proc it cannot be asked; the bootstrap starts no thread.
+        Err(_) | Ok(1) => Ok(()),
+        Ok(count) => Err(LockdownError::new("threads", format!("{count} threads run already"))),
+    }
 }
 
 #[cfg(test)]
@@ -101,18 +135,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_lowered_and_stay_lowered() {
-        lower(Resource::Core, 4096).unwrap();
-        lower(Resource::Core, 1 << 20).unwrap();
-        let now = getrlimit(Resource::Core);
-        assert!(now.current.is_some_and(|soft| soft <= 4096));
-        assert!(now.maximum.is_some_and(|hard| hard <= 4096));
+    fn an_error_names_the_layer() {
+        let text = LockdownError::new("seccomp", "no").to_string();
+        assert_eq!(text, "isolation layer seccomp could not be put in force: no");
     }
 
     #[test]
-    fn an_error_names_the_layer() {
-        let source = io::Error::from_raw_os_error(1);
-        let text = LockdownError { layer: "no_new_privs", source }.to_string();
-        assert!(text.starts_with("isolation layer no_new_privs could not be put in force"), "{text}");
+    fn a_missing_layer_is_an_error_or_is_reported() {
+        let missing = || Err(LockdownError::new("landlock", "not there"));
+        let mut applied = Applied::default();
+        assert!(applied.take(missing(), false).is_err());
+        assert!(applied.take(missing(), true).is_ok());
+        assert_eq!(applied.missing.len(), 1);
+    }
+
+    #[test]
+    fn other_threads_are_an_error() {
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || receiver.recv());
+        let refused = Lockdown { barriers: Some(Barriers::default()), ..Lockdown::default() }.apply();
+        assert_eq!(refused.unwrap_err().layer, "threads");
+        drop(sender);
+        assert!(other.join().unwrap().is_err());
     }
 }

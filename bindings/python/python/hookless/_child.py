@@ -27,8 +27,9 @@ from hookless._hookless import (
     lockdown,
     use_numpy,
 )
+from hookless._readable import readable
 from hookless._safe import attempt
-from hookless.errors import EncodeError
+from hookless.errors import EncodeError, IsolationError
 from hookless.failure import describe
 
 __all__ = ["main"]
@@ -40,7 +41,8 @@ _SCRIPT = 1
 def main(request: str) -> None:
     """Be the child, to the end of the process.
 
-    `request` is JSON: fd, paths, limits, rlimits and stall, as the host's `Worker` was given them.
+    `request` is JSON: isolation, paths, limits, rlimits and stall, as the host's `Worker` was given them; fd,
+    the channel; report, the pipe that tells how the isolation went; and scratch, the folder to write to.
     """
     status = 1
     try:
@@ -64,17 +66,38 @@ def main(request: str) -> None:
 def _prepare(settings: dict[str, Any]) -> int:
     """Give up what foreign code shall not have; return the descriptor of the channel."""
     descriptor: int = settings["fd"]
-    close_descriptors([descriptor])
+    report: int = settings["report"]
+    close_descriptors([descriptor, report])
     # What foreign code starts must not hold the channel open when this process is gone.
     os.set_inheritable(descriptor, False)
     os.register_at_fork(after_in_child=lambda: _cut_off(descriptor))
-    lockdown(**settings["rlimits"])
+    _lock_down(settings, report)
     hookless.worker._channel = descriptor
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     sys.argv[:] = ["hookless"]
     sys.path[:0] = settings["paths"]
     return descriptor
+
+
+def _lock_down(settings: dict[str, Any], report: int) -> None:
+    """Put the isolation in force, and tell the host of it while this process runs no code but ours."""
+    told: dict[str, object] = {}
+    try:
+        layers, missing = lockdown(
+            settings["isolation"],
+            readable=readable(),
+            required=settings["paths"],
+            writable=[settings["scratch"]],
+            **settings["rlimits"],
+        )
+        told = {"layers": layers, "missing": missing}
+    except IsolationError as error:
+        told = {"refused": [error.layer, str(error)]}
+        raise
+    finally:
+        os.write(report, json.dumps(told).encode())
+        os.close(report)
 
 
 def _cut_off(descriptor: int) -> None:

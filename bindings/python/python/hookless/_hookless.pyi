@@ -77,11 +77,23 @@ def close_descriptors(keep: Sequence[int]) -> None:
     """Close every descriptor of this process but 0, 1, 2 and those to keep."""
 
 def lockdown(
-    *, file_size: int, open_files: int, address_space: int | None = None, cpu_seconds: int | None = None
-) -> dict[str, str]:
-    """Give up privileges and lower limits (bytes, descriptors, bytes, seconds) of this process, for good.
+    mode: str,
+    *,
+    readable: Sequence[str],
+    required: Sequence[str],
+    writable: Sequence[str],
+    memory: int | None,
+    cpu_seconds: int | None,
+    file_size: int | None,
+    open_files: int | None,
+    processes: int | None,
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Give up privileges and lower limits of this process, for good; unless `mode` is "none", close files and
+    system calls as well.
 
-    Returns each layer that is in force by name, with what it does. Raises OSError.
+    Of `readable`, what is not there is passed over. Returns the layers that are in force, each with what it
+    does, and those that are missing, each with the reason: that is possible with "auto" only. Raises
+    IsolationError.
     """
 
 @final

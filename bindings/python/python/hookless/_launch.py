@@ -11,13 +11,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
+from hookless._scratch import Scratch
 from hookless.errors import HooklessError
 
 __all__ = ["ENVIRONMENT", "PASSED_ON", "Child", "launch"]
 
-# All that a child finds in its environment, with how many threads the host wants to compute with.
-ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+# All that a child finds in its environment, with its scratch folder, and how many threads the host wants to
+# compute with. glibc makes many arenas otherwise, each of which reserves 64 MiB that count as memory in use.
+ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "4"}
 PASSED_ON = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 # Isolated mode: no PYTHON* variable, no user site, not the current folder. The first argument is the folder
@@ -32,7 +35,12 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # A few MiB in flight: a large array passes in few system calls.
 _SOCKET_BUFFER = 4 << 20
 
+# A pipe holds that much, so that no child waits for its report to be read.
+_REPORT = 65_536
+
 Drain = Callable[[], object]
+# layers and missing are lists of name and text; refused is the layer and the message of an error.
+Report: TypeAlias = dict[str, Any]
 
 
 def launch(settings: Mapping[str, object]) -> Child:
@@ -43,34 +51,44 @@ def launch(settings: Mapping[str, object]) -> Child:
     if not sys.executable:
         raise HooklessError("sys.executable is empty, so there is no interpreter to start a worker with")
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | ENVIRONMENT
+    scratch = Scratch()
+    environment |= {"TMPDIR": scratch.path, "HOME": scratch.path}
     ours, theirs = socket.socketpair()
+    told, tells = os.pipe()
     try:
+        os.set_blocking(told, False)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
-        request = json.dumps({"fd": theirs.fileno(), **settings})
+        own = {"fd": theirs.fileno(), "report": tells, "scratch": scratch.path}
+        request = json.dumps(own | dict(settings))
         process = subprocess.Popen(
             [sys.executable, *_FLAGS, _HOME, request],
             bufsize=0,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=[theirs.fileno()],
-            cwd="/",
+            pass_fds=[theirs.fileno(), tells],
+            cwd=scratch.path,
             env=environment,
             start_new_session=True,
         )
     except BaseException:
         ours.close()
+        os.close(told)
+        scratch.remove()
         raise
     finally:
         theirs.close()
-    return Child(process, ours)
+        os.close(tells)
+    return Child(process, ours, told, scratch)
 
 
 class Child:
     """A child process, the pipes of its output, and the host's end of the channel to it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], channel: socket.socket, told: int, scratch: Scratch
+    ) -> None:
         assert process.stdout is not None and process.stderr is not None
         self.pid = process.pid
         # Descriptors of its standard output and standard error, as long as they are open.
@@ -79,12 +97,30 @@ class Child:
             os.set_blocking(descriptor, False)
         self._process = process
         self._channel = channel
+        self._told = told
+        self._report: Report = {}
+        self._scratch = scratch
         # Held while the process is signalled or reaped: no signal may go to whoever has its number next.
         self._lock = threading.Lock()
 
     def take_channel(self) -> int:
         """Return a descriptor of the channel, for the caller to own; another one stays here for `hang_up`."""
         return self._channel.dup().detach()
+
+    def report(self) -> Report:
+        """Return what the child told of its isolation; nothing if it did not come so far.
+
+        It tells it before it says HELLO, and runs no foreign code before that.
+        """
+        if self._told >= 0:
+            try:
+                text = os.read(self._told, _REPORT)
+            except BlockingIOError:
+                text = b""
+            os.close(self._told)
+            self._told = -1
+            self._report = json.loads(text) if text else {}
+        return self._report
 
     def hang_up(self) -> None:
         """End the stream, also for a thread that waits for an answer."""
@@ -137,6 +173,7 @@ class Child:
             with self._lock:
                 self._process.wait()
         self.forget()
+        self._scratch.remove()
         return self._process.returncode if by_itself else None
 
     @property
@@ -149,6 +186,7 @@ class Child:
         # Their numbers may soon be those of other files.
         self.outputs = ()
         self._channel.close()
+        self.report()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 __all__ = ["in_force"]
 
@@ -14,24 +14,44 @@ _RLIMITS = {
     "nofile": resource.RLIMIT_NOFILE,
     "as": resource.RLIMIT_AS,
     "cpu": resource.RLIMIT_CPU,
+    "nproc": resource.RLIMIT_NPROC,
+}
+# What each mode comes to; and what follows from a barrier that is not there.
+_MODES = {
+    "strict": "strict: all layers are in force",
+    "auto": "auto: the layers that this kernel has are in force",
+    "none": "none: the child may do all that the user who runs it may do",
+}
+_OPEN = {
+    "capabilities": "kept: what the host has",
+    "landlock": "none: it may open any file of the user",
+    "seccomp": "none: it may make any system call, open sockets, start processes",
 }
 
 
-def in_force(pid: int) -> dict[str, str]:
+def in_force(pid: int, mode: str, layers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the layers around a child by name, with what each does or does not do.
 
-    To be asked when the child has said HELLO and runs no foreign code yet: it will start with that.
+    To be asked when the child has said HELLO and runs no foreign code yet: it will start with that. The
+    child's own bootstrap told of `layers`; the others the kernel tells from outside.
     """
+    told = dict(layers)
     return {
-        "mode": "none: the child may do all that the user who runs it may do",
-        "landlock": "none: it may open any file of the user",
-        "seccomp": "none: it may make any system call, open sockets, start processes",
+        "mode": _MODES[mode],
+        **{name: told.get(name, without) for name, without in _OPEN.items()},
         "session": _told(_session, pid),
         "descriptors": _told(_descriptors, pid),
         "environment": _told(_environment, pid),
         "no_new_privs": _told(_no_new_privs, pid),
         "rlimits": _told(_rlimits, pid),
     }
+
+
+def is_confined(pid: int) -> bool:
+    """Whether the kernel filters the system calls of a process, which can then gain no privilege either."""
+    with open(f"/proc/{pid}/status", "rb") as file:
+        status = file.read()
+    return b"\nSeccomp:\t2\n" in status and b"\nNoNewPrivs:\t1\n" in status
 
 
 def _told(ask: Callable[[int], str], pid: int) -> str:

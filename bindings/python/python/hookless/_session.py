@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from hookless._hookless import Channel, Failure, Limits
 from hookless._launch import Child, launch
 from hookless._output import Listener, Output, Sink
-from hookless._report import in_force
-from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, WorkerDied
+from hookless._report import in_force, is_confined
+from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, IsolationError, WorkerDied
 from hookless.remote import RemoteError
 
 __all__ = ["Request", "Session"]
@@ -33,6 +33,7 @@ class Session:
     def __init__(
         self, settings: Mapping[str, object], limits: Limits | None, stall: float, start_timeout: float
     ) -> None:
+        """Start a child. `settings` are those of `_child.main`, but for what `launch` adds to them."""
         self.output = Output()
         # Why no call can be made any more.
         self.over = ""
@@ -47,7 +48,14 @@ class Session:
             self.child.end(0.0, lambda: None)
             raise
         self._start(start_timeout)
-        self.isolation = in_force(self.child.pid)
+        mode = str(settings["isolation"])
+        report = self.child.report()
+        self.isolation = in_force(self.child.pid, mode, report.get("layers", []))
+        # Layers that are not in force, with the reason; none in strict mode.
+        self.missing: list[tuple[str, str]] = [(name, reason) for name, reason in report.get("missing", [])]
+        if mode == "strict" and not is_confined(self.child.pid):
+            self._end("its isolation is not in force", 0.0, Sink(self.output, None))
+            raise IsolationError("the kernel does not confirm that the child's system calls are filtered")
 
     def _start(self, seconds: float) -> None:
         sink = Sink(self.output, None)
@@ -59,6 +67,11 @@ class Session:
         except (HooklessError, OSError) as error:
             # Most likely it could not import hookless, or could not lock itself down: its last words tell.
             status = self._end("its child did not start", _PATIENCE, sink)
+            if refused := self.child.report().get("refused"):
+                layer, message = refused
+                raise IsolationError(
+                    f"{message}. isolation='auto' goes without it, and warns", layer=layer
+                ) from None
             if status is None:
                 raise
             raise self._died("the worker's child did not start: it", status) from error

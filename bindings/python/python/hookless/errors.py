@@ -17,6 +17,7 @@ __all__ = [
     "EncodeError",
     "HooklessError",
     "IsolationError",
+    "IsolationWarning",
     "LimitExceeded",
     "ProtocolError",
     "Stalled",
@@ -152,6 +153,19 @@ class DeadlineExceeded(HooklessError, TimeoutError):
 
 
 class IsolationError(HooklessError):
-    """The isolation that was asked for cannot be put in force."""
+    """The isolation that was asked for cannot be put in force; no foreign code has run."""
+
+    __module__ = "hookless"
+
+    layer: str
+    """The layer at fault, such as `landlock`; empty if none is."""
+
+    def __init__(self, message: str, *, layer: str = "") -> None:
+        super().__init__(message)
+        self.layer = layer
+
+
+class IsolationWarning(UserWarning):
+    """With `isolation="auto"`: a layer is missing, and the child can do what it would have stopped."""
 
     __module__ = "hookless"

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from hookless._bounds import default_memory, processes
 from hookless._hookless import Limits
 from hookless._output import Listener
 from hookless._session import Request, Session
 from hookless._target import Target, check_names, name_of
-from hookless.errors import IsolationError
+from hookless.errors import IsolationWarning
 
 __all__ = ["Configured", "Worker"]
 
@@ -34,13 +35,23 @@ class Worker:
     What it returns, and what it raises, arrives as inert values. One worker is one domain of trust: a later
     call may be falsified by an earlier one. Calls of several threads take turns.
 
-    `paths` are folders that the child may import from; it has the interpreter's own packages as well.
-    `isolation` has to be "none" in this release. `limits` bound what the host decodes and the child encodes.
-    `stall` is how many seconds a frame that has begun may stand still, `start_timeout` how many the child has
-    to start. The child's own resource limits are the largest file it may write and its address space (bytes),
-    open descriptors, and processor time (seconds); None leaves one as it is.
+    `paths` are folders that the child may read and import from; it has the interpreter's own packages as
+    well. It may write to a temporary folder of its own, which it finds in TMPDIR and starts in, and which
+    goes when the worker is closed.
 
-        with hookless.Worker(paths=["src"], isolation="none") as worker:
+    `isolation` is "strict": Landlock and seccomp are both in force, or no child starts. "auto" takes what the
+    kernel offers, and warns (IsolationWarning) of what is missing. With "none" the child may do all that its
+    user may do.
+
+    `limits` bound what the host decodes and the child encodes. `stall` is how many seconds a frame that has
+    begun may stand still, `start_timeout` how many the child has to start.
+
+    What the child may use up, where None leaves the system's own bound: `memory`, its address space in
+    bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`.
+    The kernel counts those together with all else that the user runs, and not for root: there only memory
+    bounds them.
+
+        with hookless.Worker(paths=["src"]) as worker:
             result = worker.call("analysis:fit", data, order=3)
 
     Raises IsolationError, WorkerDied or DeadlineExceeded if no child starts, OSError for a bad folder.
@@ -56,33 +67,34 @@ class Worker:
         limits: Limits | None = None,
         stall: float = 30.0,
         start_timeout: float = 30.0,
-        file_size: int = 1 << 30,
-        open_files: int = 256,
-        address_space: int | None = None,
+        memory: int | None = default_memory(),
         cpu_seconds: int | None = None,
+        file_size: int | None = 1 << 30,
+        open_files: int | None = 256,
+        threads: int | None = 1024,
     ) -> None:
-        if isolation != "none":
-            raise IsolationError(
-                f"isolation={isolation!r} is not there yet: this release has only isolation='none', which "
-                "has to be spelled out. The child gets a clean environment, no descriptors but its own, no "
-                "new privileges and lower resource limits; it may still open the user's files, and sockets"
-            )
+        if isolation not in ("strict", "auto", "none"):
+            raise ValueError(f"isolation= is 'strict', 'auto' or 'none', not {isolation!r}")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
         rlimits = {
+            "memory": _count("memory", memory),
+            "cpu_seconds": _count("cpu_seconds", cpu_seconds),
             "file_size": _count("file_size", file_size),
             "open_files": _count("open_files", open_files),
-            "address_space": None if address_space is None else _count("address_space", address_space),
-            "cpu_seconds": None if cpu_seconds is None else _count("cpu_seconds", cpu_seconds),
+            "processes": processes(_count("threads", threads)),
         }
         stall = _seconds("stall", stall)
         settings = {
+            "isolation": isolation,
             "paths": _folders(paths),
             "limits": {name: getattr(limits or Limits(), name) for name in Limits.TABLE},
             "stall": stall,
             "rlimits": rlimits,
         }
         self._session = Session(settings, limits, stall, _seconds("start_timeout", start_timeout))
+        for layer, reason in self._session.missing:
+            warnings.warn(f"no {layer}: {reason}", IsolationWarning, stacklevel=2)
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
         """Call a function in the child, and return what it returns.
@@ -214,7 +226,9 @@ def _seconds(name: str, value: float) -> float:
     return float(min(value, _ENDLESS))
 
 
-def _count(name: str, value: int) -> int:
+def _count(name: str, value: int | None) -> int | None:
+    if value is None:
+        return None
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}= is an int, not a {type(value).__name__}")
     if not 0 <= value < 1 << 63:

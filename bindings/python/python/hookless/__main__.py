@@ -11,7 +11,7 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()] != [_HOME]:
     del sys.path[0]
 
-from hookless.cli import main
-
 if __name__ == "__main__":
+    from hookless.cli import main
+
     sys.exit(main())

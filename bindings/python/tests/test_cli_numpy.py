@@ -24,6 +24,7 @@ from hookless._show import summary, to_lines
         (np.array([True, False] * 5), "array |b1 (10,), 5 of 10 true"),
         (np.array(["a\x1b"] * 2), "array <U2 (2,): 'a\\x1b' 'a\\x1b'"),
         (np.arange(10).astype("M8[D]"), "array <M8[D] (10,), 1970-01-01 to 1970-01-10"),
+        (np.array(["nat", "2020"] * 5, "M8[Y]"), "array <M8[Y] (10,), 2020 to 2020 (5 NaT)"),
         (np.array([1 + 2j]), "array <c16 (1,): (1+2j)"),
     ],
 )
@@ -32,10 +33,11 @@ def test_summaries(array: object, shown: str) -> None:
 
 
 def test_lines_of_nested_values() -> None:
-    value = {"x": [np.arange(100, dtype="i4")] * 30, "deep": [[[[[[[[1]]]]]]]]}
+    value = {"x": [np.arange(100, dtype="i4")] * 30, "deep": [[[[[[[[1]]]]]]]], "n": [*range(100)]}
     lines = list(to_lines(value))
-    assert lines[:3] == ["dict of 2", "  'x': list of 30", "    array <i4 (100,), 0 to 99"]
+    assert lines[:3] == ["dict of 3", "  'x': list of 30", "    array <i4 (100,), 0 to 99"]
     assert "    … and 10 more" in lines and len(lines) < 40
+    assert lines[-1] == "  'n': list of 100: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …"
 
 
 def test_pictures(tmp_path: Path) -> None:

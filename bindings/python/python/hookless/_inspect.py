@@ -110,14 +110,18 @@ def inspect_file(options: argparse.Namespace) -> int:
     except ValueError as error:
         sys.stderr.write(f"hookless: {error}\n")
         return _USAGE
-    frames = _frames(data, limits, options.most)
+    status = _OK
     if options.json:
-        json.dump([_as_json(one) for one in frames], sys.stdout)
-        sys.stdout.write("\n")
-    else:
-        for number, frame in enumerate(frames):
+        sys.stdout.write("[")
+    for number, frame in enumerate(_frames(data, limits, options.most)):
+        if options.json:
+            sys.stdout.write(",\n" * (number > 0) + json.dumps(_as_json(frame)))
+        else:
             sys.stdout.write("\n".join(_lines(number, frame)) + "\n")
-    return _REFUSED if any(one.error for one in frames) else _OK
+        status = status if frame.error is None else _REFUSED
+    if options.json:
+        sys.stdout.write("]\n")
+    return status
 
 
 def _limits(given: list[str]) -> Limits:
@@ -136,19 +140,19 @@ def _limits(given: list[str]) -> Limits:
     return Limits(**found)
 
 
-def _frames(data: bytes, limits: Limits, most: int) -> list[_Inspected]:
+def _frames(data: bytes, limits: Limits, most: int) -> Iterator[_Inspected]:
     """Inspect one frame after the other, up to the end or to where the next one cannot be found."""
-    frames = [_Inspected(data, 0, limits, most)]
-    while (end := frames[-1].end) is not None and end < len(data):
-        if not _MAGIC.startswith(data[end : end + 4]):
-            last = frames[-1]
-            # The rule comes before the content of the frame (F14).
+    end: int | None = 0
+    while end is not None and (end == 0 or end < len(data)):
+        found = _Inspected(data, end, limits, most)
+        end = found.end
+        if end is not None and end < len(data) and not _MAGIC.startswith(data[end : end + 4]):
+            # This rule comes before the content of the frame (F14).
             message = f"bytes after the end, and they begin no further frame (F14): {len(data) - end} bytes"
-            last.error = Refusal("trailing_bytes", end - last.start, "", message)
-            last.frame = data[last.start :]
-            break
-        frames.append(_Inspected(data, end, limits, most))
-    return frames
+            found.error = Refusal("trailing_bytes", end - found.start, "", message)
+            found.frame = data[found.start :]
+            end = None
+        yield found
 
 
 def _lines(number: int, found: _Inspected) -> Iterator[str]:

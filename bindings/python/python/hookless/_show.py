@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,9 @@ _DEPTH = 6
 _TEXT = 200
 _BYTES = 24
 _WIDTH = 88
+
+# Shown in a line with others.
+_SIMPLE = (type(None), bool, int, float, complex, str)
 
 # Elements that the ends of an array show.
 _ENDS = 3
@@ -36,6 +40,9 @@ def _lines(value: Any, label: str, indent: str, depth: int) -> Iterator[str]:
     if short is not None and len(indent) + len(label) + len(short) <= _WIDTH:
         yield f"{indent}{label}{short}"
         return
+    if kind is not dict and len(value) > _ITEMS and (begin := _beginning(value)):
+        yield f"{indent}{label}{kind.__name__} of {len(value)}: {begin}, …"
+        return
     yield f"{indent}{label}{kind.__name__} of {len(value)}" + ("" if depth else ": …")
     if not depth:
         return
@@ -50,12 +57,18 @@ def _lines(value: Any, label: str, indent: str, depth: int) -> Iterator[str]:
             yield from _lines(item, "", inner, depth - 1)
 
 
+def _beginning(value: Any) -> str:
+    """Return the first items of a long container on one line, if they are short and simple."""
+    first = list(itertools.islice(value, _ITEMS // 2))
+    shown = ", ".join(map(_single, first)) if all(type(one) in _SIMPLE for one in first) else ""
+    return shown if len(shown) <= _WIDTH else ""
+
+
 def _on_one_line(value: Any) -> str | None:
     """Return a container as Python writes it, if it is short and holds no container or array."""
     if len(value) > _ITEMS:
         return None
-    simple = (type(None), bool, int, float, complex, str)
-    if not all(type(one) in simple for one in value):
+    if not all(type(one) in _SIMPLE for one in value):
         return None
     if type(value) is not dict:
         body = ", ".join(map(_single, value))
@@ -65,7 +78,7 @@ def _on_one_line(value: Any) -> str | None:
             return f"({body}{',' * (len(value) == 1)})"
         name = type(value).__name__
         return f"{name}()" if not value else f"{{{body}}}" if name == "set" else f"{name}({{{body}}})"
-    if not all(type(one) in simple for one in value.values()):
+    if not all(type(one) in _SIMPLE for one in value.values()):
         return None
     return "{" + ", ".join(f"{_single(key)}: {_single(one)}" for key, one in value.items()) + "}"
 
@@ -128,7 +141,8 @@ def _contents(array: Any) -> str:
             known = array[~np.isnat(array)] if array.dtype.kind in "mM" else array
         if known.size:
             missing = array.size - known.size
-            note = f" ({missing} not finite)" if missing else ""
+            what = "not finite" if array.dtype.kind == "f" else "NaT"
+            note = f" ({missing} {what})" if missing else ""
             return f", {_element(known.min())} to {_element(known.max())}{note}"
     if array.dtype.kind == "b":
         return f", {int(array.sum())} of {array.size} true"

@@ -181,8 +181,9 @@ class _Run:
             found = {"kind": kind, "message": str(error), "code": getattr(error, "code", None)}
             self.print_json({"ok": False, "error": found})
         sys.stdout.flush()
-        # Its last words have been shown as they came.
-        _say(f"{kind}: {error.args[0] if isinstance(error, WorkerDied) else error}")
+        # The last words of a child that had started have been shown as they came.
+        heard = isinstance(error, WorkerDied) and self.isolation
+        _say(f"{kind}: {error.args[0] if heard else error}")
         if hint:
             _say(f"hint: {hint}")
         return status

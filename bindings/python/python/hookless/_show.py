@@ -122,9 +122,15 @@ def is_array(value: Any) -> bool:
 
 def summary(array: Any) -> str:
     """Return dtype, shape and what is in an array: its range, or its ends where there is no order."""
-    dtype = array.dtype if isinstance(array, Array) else array.dtype.str
     shape = f"({', '.join(map(str, array.shape))}{',' * (len(array.shape) == 1)})"
-    return f"array {dtype} {shape}{_contents(array)}"
+    return f"array {_dtype(array)} {shape}{_contents(array)}"
+
+
+def _dtype(array: Any) -> str:
+    if isinstance(array, Array):
+        return array.dtype
+    # Names of fields are the sender's.
+    return escape_line(str(array.dtype), most=_TEXT) if array.dtype.names else str(array.dtype.str)
 
 
 def _contents(array: Any) -> str:
@@ -183,8 +189,7 @@ def to_json(value: Any) -> Any:
         cut = {"cut": True} if len(value) > 4096 else {}
         return {"type": kind.__name__, "bytes": len(value), "hex": value[:4096].hex(), **cut}
     if is_array(value):
-        dtype = value.dtype if isinstance(value, Array) else value.dtype.str
-        return {"type": "array", "dtype": dtype, "shape": list(value.shape), "text": summary(value)}
+        return {"type": "array", "dtype": _dtype(value), "shape": list(value.shape), "text": summary(value)}
     if isinstance(value, RemoteError | Failure):
         failure = value.remote if isinstance(value, RemoteError) else value
         return {"type": "exception", **failure_as_json(failure)}

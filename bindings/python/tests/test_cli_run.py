@@ -120,6 +120,15 @@ def test_isolation_that_is_not_there_is_explained(run: Run) -> None:
         assert done.returncode == 3 and "IsolationError" in done.stderr and "--isolation none" in done.stderr
 
 
+def test_a_refusal_of_the_sandbox_has_a_hint(run: Run) -> None:
+    """Where this release and kernel can shut a child in."""
+    done = run("open('/etc/shadow')", isolation="strict")
+    if done.returncode == 1:
+        assert "PermissionError" in done.stderr and "the folders of --path" in done.stderr
+    else:
+        assert done.returncode == 3 and "IsolationError" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

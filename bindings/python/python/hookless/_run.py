@@ -10,6 +10,7 @@ import re
 import sys
 import time
 import tokenize
+import warnings
 from typing import Any
 
 from hookless._note import note_of
@@ -88,10 +89,7 @@ class _Run:
             from hookless import use_numpy
 
             use_numpy()
-        given: dict[str, Any] = (
-            {} if self.options.isolation is None else {"isolation": self.options.isolation}
-        )
-        with Worker(paths=self.options.path, **given) as worker:
+        with self.start() as worker:
             self.isolation = worker.isolation
             out = sys.stderr if self.options.json else sys.stdout
             with Screen(self.options.target, out, sys.stderr, raw=self.options.raw) as screen:
@@ -101,6 +99,17 @@ class _Run:
                 name = os.fsdecode(self.file).encode("utf-8", "backslashreplace").decode()
                 target = "hookless._child:run_function"
                 return call.call(target, name, self.source, self.function, self.inputs)
+
+    def start(self) -> Worker:
+        """Start the child; what its isolation lacks is told as the command's own words."""
+        mode = self.options.isolation
+        given: dict[str, Any] = {} if mode is None else {"isolation": mode}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            worker = Worker(paths=self.options.path, **given)
+        for one in caught:
+            _say(f"warning: {one.message}")
+        return worker
 
     def report(self, value: Any) -> None:
         """Print the result, save it, draw it."""
@@ -166,8 +175,10 @@ class _Run:
         if name == "FileNotFoundError" and what and not what.startswith("/"):
             return (
                 f"{escape_line(what)} is a relative name, and the child does not run in this folder: "
-                "give it a full path, by --arg for instance"
+                "give it a full path, by --arg for instance, and its folder by --path"
             )
+        if name == "PermissionError" and not self.isolation.get("mode", "none").startswith("none"):
+            return "an isolated child reads what is in the folders of --path, and writes in its own only"
         if name == "hookless.EncodeError":
             return "a result is made of plain values, containers, arrays and exceptions: convert the rest"
         if name == "NameError" and what and self.function is None and what not in self.inputs:

@@ -18,7 +18,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r target text; do \
 		printf '  make %-8s %s\n' "$$target" "$$text"; done
 
-demo: ## run a script in a child process and see its values and failures arrive without pickle
+demo: ## run honest and hostile scripts in child processes and see what arrives, without pickle
 	@tools/python.sh tools/venvs.py demo -- examples/demo.py
 
 test: ## formatting, lints, types, Rust tests, Python tests; under ten minutes on two cores

@@ -1,4 +1,4 @@
-"""The demo: three scripts run in child processes and their outcomes arrive here, where nothing is unpickled.
+"""The demo: six scripts run in child processes and their outcomes arrive here, where nothing is unpickled.
 
 Run it by `make demo`, or by `python -I examples/demo.py` where hookless, NumPy and Matplotlib are installed.
 It is also a test: it ends with status 1 when anything is not as expected.
@@ -7,10 +7,7 @@ It is also a test: it ends with status 1 when anything is not as expected.
 import csv
 import math
 import os
-import reprlib
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,63 +16,13 @@ from matplotlib.figure import Figure
 
 import hookless
 
-HERE = Path(__file__).resolve().parent
+# Python's isolated mode leaves the program's own folder out.
+sys.path.append(str(Path(__file__).resolve().parent))
+
+from hostile import show_flood, show_reach, show_trap
+from stage import BLUE, HERE, RED, describe, expect, say, surprises, unpickle, watch, went_off
+
 PICTURE = HERE.parent / "out" / "demo.png"
-COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-RED, GREEN, BLUE, GREY = 31, 32, 34, 90
-
-surprises: list[str] = []  # what was not as expected
-went_off: list[str] = []  # what a pickle or a trap made this process do
-
-
-def watch(event: str, args: tuple[Any, ...]) -> None:
-    """An audit hook: note what an unpickler looks up and which trap goes off in this process."""
-    if event == "pickle.find_class" or (event == "open" and "UNPICKLED" in str(args[0])):
-        went_off.append(f"{event} {args}")
-
-
-def say(label: str, *lines: str, colour: int = GREY) -> None:
-    """Print lines beside a label. Unprintable characters are escaped, since a child may have sent them."""
-    for line in lines:
-        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-        print(f"  \x1b[{colour}m{label:<14}\x1b[0m{text}" if COLOUR else f"  {label:<14}{text}")
-        label = ""
-
-
-def expect(claim: str, holds: bool) -> None:
-    say("as expected" if holds else "NOT EXPECTED", claim, colour=GREEN if holds else RED)
-    if not holds:
-        surprises.append(claim)
-
-
-class Short(reprlib.Repr):
-    """`repr` on one line, however large the value."""
-
-    def repr_ndarray(self, array: Any, level: int) -> str:
-        return np.array2string(array.ravel(), threshold=2, edgeitems=1, precision=3)
-
-
-SHORT = Short()
-SHORT.maxdict, SHORT.maxset, SHORT.maxlong, SHORT.maxstring = 2, 2, 30, 40
-
-
-def describe(name: str, value: Any) -> str:
-    """One aligned line: name, type, shape or length, and the value in short."""
-    array = isinstance(value, np.ndarray)
-    kind = f"{value.dtype} array" if array else type(value).__name__
-    size = value.shape if array else len(value) if hasattr(value, "__len__") else ""
-    return f"{name:<10} {kind:<20} {size!s:<13} {SHORT.repr(value)}"
-
-
-def unpickle(script: str, **inputs: Any) -> tuple[str, list[str]]:
-    """Unpickle a script's outcome in a throw-away process: the names looked up, the files left there."""
-    with hookless.Worker(paths=[str(HERE)], isolation="none") as worker:
-        data: bytes = worker.call("with_pickle:outcome", str(HERE / script), inputs)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-I", str(HERE / "with_pickle.py")]
-        done = subprocess.run(command, input=data, cwd=folder, stdout=subprocess.PIPE, timeout=60, check=True)
-        files = [path.name for path in Path(folder).iterdir()]
-    return ", ".join(sorted(set(done.stdout.decode().split()))), files
 
 
 def show_analysis(rows: list[dict[str, str]]) -> dict[str, Any]:
@@ -200,10 +147,13 @@ def main() -> int:
     sys.addaudithook(watch)
     with (HERE / "data" / "penguins-raw.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    print("hookless: three scripts run in child processes, and this process unpickles nothing.")
+    print("hookless: six scripts run in child processes, and this process unpickles nothing.")
     result = show_analysis(rows)
     show_failure(rows)
     show_gadget()
+    show_trap()
+    show_flood()
+    show_reach()
     if surprises:
         print(f"\n{len(surprises)} not as expected: {'; '.join(surprises)}")
         return 1

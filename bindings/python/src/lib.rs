@@ -12,6 +12,7 @@ mod failure;
 mod ffi;
 mod guard;
 mod inbox;
+mod inspect;
 mod isolation;
 mod limits;
 mod scalars;
@@ -34,6 +35,8 @@ mod _hookless {
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]
     use super::failure::{Failure, TraceFrame};
+    #[pymodule_export]
+    use super::inspect::inspect;
     #[pymodule_export]
     use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]

@@ -1,20 +1,17 @@
-"""`python -m hookless --version`."""
+"""`python -m hookless`: the same as the command `hookless`."""
 
 from __future__ import annotations
 
+import os
 import sys
 
-
-def main(arguments: list[str]) -> int:
-    """Print the version. The commands that run and inspect come with a later release."""
-    if arguments != ["--version"]:
-        sys.stderr.write("usage: python -m hookless --version\n")
-        return 2
-    from hookless import __version__
-
-    sys.stdout.write(f"hookless {__version__}\n")
-    return 0
-
+# `-m` puts the current folder first among the places to import from. It may hold the very scripts that are
+# not trusted: a `json.py` there must not run in this process.
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()] != [_HOME]:
+    del sys.path[0]
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    from hookless.cli import main
+
+    sys.exit(main())

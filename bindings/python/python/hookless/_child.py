@@ -11,6 +11,7 @@ import linecache
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from types import CoroutineType, ModuleType
 from typing import Any
 
@@ -32,7 +33,7 @@ from hookless._safe import attempt
 from hookless.errors import EncodeError, IsolationError
 from hookless.failure import describe
 
-__all__ = ["main"]
+__all__ = ["main", "run_function"]
 
 # Verb of a CALL for a script (S4); the other one is a function.
 _SCRIPT = 1
@@ -154,21 +155,59 @@ _script = ""
 
 def _run(name: str, source: str, inputs: dict[str, Any]) -> object:
     """Run a script as `__main__`, with `inputs` among its globals; return its `result`."""
+    return _execute("__main__", name, source, inputs, lambda scope: scope.get("result"))
+
+
+def run_function(name: str, source: str, function: str, arguments: dict[str, Any]) -> object:
+    """Run a file's text as a module, and then a function that it defines; return what that returns.
+
+    The command line has it called, by its name.
+    """
+
+    def call(scope: dict[str, Any]) -> object:
+        found: Any = scope.get(function)
+        if not callable(found):
+            own = [key for key, one in scope.items() if getattr(one, "__module__", None) == module]
+            known = ", ".join(key for key in own if callable(scope[key])) or "none"
+            raise LookupError(f"{name} defines no function {function!r}; it has {known}")
+        value: object = found(**arguments)
+        if type(value) is CoroutineType:
+            import asyncio
+
+            return asyncio.run(value)
+        return value
+
+    # What such a file does only as a program, it does not do now.
+    module = os.path.splitext(os.path.basename(name))[0]
+    return _execute(module, name, source, {}, call)
+
+
+def _execute(
+    module_name: str,
+    name: str,
+    source: str,
+    inputs: dict[str, Any],
+    outcome: Callable[[dict[str, Any]], object],
+) -> object:
+    """Run a text as a module of that name; return the outcome of its globals."""
     global _script
     # Tracebacks show its lines, though there may be no such file here. Only the last script's text is kept.
     linecache.cache.pop(_script, None)
     lines = [f"{line}\n" for line in source.split("\n")]
     linecache.cache[name] = (len(source), None, lines, name)
     _script = name
-    module, before = ModuleType("__main__"), sys.modules["__main__"]
+    module, before = ModuleType(module_name), sys.modules.get(module_name)
     scope = vars(module)
     scope.update({"__file__": name, **inputs})
-    sys.modules["__main__"] = module
+    sys.modules[module_name] = module
     try:
         exec(compile(source, name, "exec", dont_inherit=True), scope)  # noqa: S102 (what a worker is for)
+        return outcome(scope)
     finally:
-        sys.modules["__main__"] = before
-    return scope.get("result")
+        if before is None:
+            sys.modules.pop(module_name, None)
+        else:
+            sys.modules[module_name] = before
 
 
 def _with_numpy(

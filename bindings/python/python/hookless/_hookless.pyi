@@ -23,6 +23,7 @@ __all__ = [
     "dumps",
     "encodable",
     "encode",
+    "inspect",
     "loads",
     "lockdown",
     "through_rust",
@@ -69,6 +70,22 @@ def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
 
 def encodable(value: object, max_bytes: int) -> bool:
     """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""
+
+_Node: TypeAlias = tuple[int, int | None, int, str, str, str]
+_Slot: TypeAlias = tuple[int, int, int, str]
+_Refusal: TypeAlias = tuple[str, int, str, str]
+
+def inspect(
+    data: bytes, start: int = 0, *, limits: Limits | None = None, most: int = 10_000
+) -> tuple[int | None, list[_Node], int, list[_Slot], int, _Refusal | None]:
+    """Read the frame that begins `start` bytes into `data`, and tell what it holds as far as it can be read.
+
+    Returns the frame's length as its head has it, None where that is refused; up to `most` values as offset,
+    end (None where it is not complete), depth, kind, text and label, and how many there are; up to `most`
+    entries of the data region as offset, length, zero bytes before it and whose it is, and how many there
+    are; and why the frame is refused, as code, offset, path and sentence. Nothing is built, and nothing of
+    the frame is raised.
+    """
 
 def use_numpy() -> None:
     """Import NumPy, so that arrays and NumPy scalars arrive as NumPy's. Raises ImportError without it."""

@@ -174,6 +174,19 @@ pub trait Build {
     /// An exception, its links checked.
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value>;
 
+    /// The first byte of a value was reached, `offset` bytes into the frame and inside `depth` containers. What that value is, if it
+    /// can be read, one of the methods above says; before that, the values inside an exception are entered and left.
+    #[inline]
+    fn enter(&mut self, offset: u64, depth: usize) {
+        let _ = (offset, depth);
+    }
+
+    /// A value is finished, and `end` bytes into the frame the next one begins.
+    #[inline]
+    fn leave(&mut self, value: &Self::Value, end: u64) {
+        let _ = (value, end);
+    }
+
     /// Called every 65 536 values: a host that can be interrupted looks for it here.
     fn pulse(&mut self) -> Result<()> {
         Ok(())

@@ -143,6 +143,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     #[inline]
     fn next(&mut self) -> Result<Option<B::Value>> {
         self.at = self.cursor.rest;
+        self.build.enter(self.cursor.offset(), self.stack.len());
         let value = match self.cursor.head()? {
             Head::Unsigned(value) => {
                 self.budget.charge(charge::INT)?;
@@ -184,6 +185,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             self.build.pulse()?;
         }
         loop {
+            self.build.leave(&value, self.cursor.offset());
             let Some(top) = self.stack.last_mut() else { return Ok(Some(value)) };
             match &mut top.what {
                 What::Sequence { list, .. } => {

@@ -1,0 +1,218 @@
+"""Values as text for a person, and as JSON for a program; arrays are summarised in both."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from hookless._hookless import Array, Failure, Scalar
+from hookless.display import escape_line
+from hookless.remote import RemoteError
+
+__all__ = ["failure_as_json", "is_array", "key_text", "summary", "to_json", "to_lines"]
+
+_ITEMS = 20
+_DEPTH = 6
+_TEXT = 200
+_BYTES = 24
+_WIDTH = 88
+
+# Shown in a line with others.
+_SIMPLE = (type(None), bool, int, float, complex, str)
+
+# Elements that the ends of an array show.
+_ENDS = 3
+
+
+def to_lines(value: Any) -> Iterator[str]:
+    """Yield the lines that show a value: containers indented and capped, arrays summarised."""
+    yield from _lines(value, "", "", _DEPTH)
+
+
+def _lines(value: Any, label: str, indent: str, depth: int) -> Iterator[str]:
+    kind = type(value)
+    if kind not in (list, tuple, dict, set, frozenset):
+        yield f"{indent}{label}{_single(value)}"
+        return
+    short = _on_one_line(value)
+    if short is not None and len(indent) + len(label) + len(short) <= _WIDTH:
+        yield f"{indent}{label}{short}"
+        return
+    if kind is not dict and len(value) > _ITEMS and (begin := _beginning(value)):
+        yield f"{indent}{label}{kind.__name__} of {len(value)}: {begin}, …"
+        return
+    yield f"{indent}{label}{kind.__name__} of {len(value)}" + ("" if depth else ": …")
+    if not depth:
+        return
+    inner = indent + "  "
+    for number, item in enumerate(value):
+        if number == _ITEMS:
+            yield f"{inner}… and {len(value) - _ITEMS} more"
+            return
+        if kind is dict:
+            yield from _lines(value[item], f"{key_text(item)}: ", inner, depth - 1)
+        else:
+            yield from _lines(item, "", inner, depth - 1)
+
+
+def _beginning(value: Any) -> str:
+    """Return the first items of a long container on one line, if they are short and simple."""
+    first = list(itertools.islice(value, _ITEMS // 2))
+    shown = ", ".join(map(_single, first)) if all(type(one) in _SIMPLE for one in first) else ""
+    return shown if len(shown) <= _WIDTH else ""
+
+
+def _on_one_line(value: Any) -> str | None:
+    """Return a container as Python writes it, if it is short and holds no container or array."""
+    if len(value) > _ITEMS:
+        return None
+    if not all(type(one) in _SIMPLE for one in value):
+        return None
+    if type(value) is not dict:
+        body = ", ".join(map(_single, value))
+        if type(value) is list:
+            return f"[{body}]"
+        if type(value) is tuple:
+            return f"({body}{',' * (len(value) == 1)})"
+        name = type(value).__name__
+        return f"{name}()" if not value else f"{{{body}}}" if name == "set" else f"{name}({{{body}}})"
+    if not all(type(one) in _SIMPLE for one in value.values()):
+        return None
+    return "{" + ", ".join(f"{_single(key)}: {_single(one)}" for key, one in value.items()) + "}"
+
+
+def key_text(key: Any) -> str:
+    """Return a dict's key on one line."""
+    if type(key) in (tuple, frozenset):
+        short = _on_one_line(key)
+        return short if short is not None and len(short) <= _WIDTH else f"{type(key).__name__} of {len(key)}"
+    return _single(key)
+
+
+def _single(value: Any) -> str:
+    """Return one value that is no container on one line."""
+    if type(value) is int:
+        bits = value.bit_length()
+        return str(value) if bits <= 400 else f"{hex(value)[:20]}… (int of {bits} bits)"
+    if type(value) is str:
+        if len(value) <= _TEXT:
+            return escape_line(repr(value))
+        return f"{escape_line(repr(value[:_TEXT]))}… (str of {len(value)})"
+    if type(value) in (bytes, bytearray):
+        if len(value) <= _BYTES:
+            return repr(value)
+        return f"{value[:_BYTES]!r}… ({type(value).__name__} of {len(value)})"
+    if is_array(value):
+        return summary(value)
+    if isinstance(value, RemoteError | Failure):
+        failure = value.remote if isinstance(value, RemoteError) else value
+        return escape_line(f"{failure.type_name}: {failure.message}", most=_TEXT)
+    if isinstance(value, Scalar):
+        return f"{escape_line(repr(value.item()), most=_TEXT)} ({value.dtype})"
+    return escape_line(repr(value), most=_TEXT)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array, NumPy's or hookless's own."""
+    kind = type(value)
+    return isinstance(value, Array) or (kind.__module__, kind.__name__) == ("numpy", "ndarray")
+
+
+def summary(array: Any) -> str:
+    """Return dtype, shape and what is in an array: its range, or its ends where there is no order."""
+    shape = f"({', '.join(map(str, array.shape))}{',' * (len(array.shape) == 1)})"
+    return f"array {_dtype(array)} {shape}{_contents(array)}"
+
+
+def _dtype(array: Any) -> str:
+    if isinstance(array, Array):
+        return array.dtype
+    # Names of fields are the sender's.
+    return escape_line(str(array.dtype), most=_TEXT) if array.dtype.names else str(array.dtype.str)
+
+
+def _contents(array: Any) -> str:
+    if isinstance(array, Array) or array.size == 0:
+        return ""
+    if array.size <= 2 * _ENDS:
+        return ": " + _elements(array.ravel())
+    import numpy as np
+
+    if array.dtype.kind in "iufmM":
+        if array.dtype.kind == "f":
+            known = array[np.isfinite(array)]
+        else:
+            known = array[~np.isnat(array)] if array.dtype.kind in "mM" else array
+        if known.size:
+            missing = array.size - known.size
+            what = "not finite" if array.dtype.kind == "f" else "NaT"
+            note = f" ({missing} {what})" if missing else ""
+            return f", {_element(known.min())} to {_element(known.max())}{note}"
+    if array.dtype.kind == "b":
+        return f", {int(array.sum())} of {array.size} true"
+    # Flat indexing copies only what is shown.
+    first, last = array.flat[:_ENDS], array.flat[array.size - _ENDS :]
+    return f": {_elements(first)} … {_elements(last)}"
+
+
+def _elements(flat: Any) -> str:
+    return " ".join(map(_element, flat))
+
+
+def _element(value: Any) -> str:
+    if value.dtype.kind == "f":
+        return f"{value:.6g}"
+    text = repr(value.item()) if value.dtype.kind in "SUV" else str(value)
+    return escape_line(text, most=40)
+
+
+def to_json(value: Any) -> Any:
+    """Return what `json.dumps` takes. What JSON lacks becomes an object with a `type`."""
+    kind = type(value)
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int:
+        return value if value.bit_length() <= 1024 else {"type": "int", "hex": hex(value)}
+    if kind is float:
+        return value if math.isfinite(value) else {"type": "float", "text": repr(value)}
+    if kind is list:
+        return [to_json(one) for one in value]
+    if kind is dict:
+        if all(type(key) is str for key in value):
+            return {key: to_json(one) for key, one in value.items()}
+        return {"type": "dict", "pairs": [[to_json(key), to_json(one)] for key, one in value.items()]}
+    if kind in (tuple, set, frozenset):
+        return {"type": kind.__name__, "items": [to_json(one) for one in value]}
+    if kind in (bytes, bytearray):
+        cut = {"cut": True} if len(value) > 4096 else {}
+        return {"type": kind.__name__, "bytes": len(value), "hex": value[:4096].hex(), **cut}
+    if is_array(value):
+        return {"type": "array", "dtype": _dtype(value), "shape": list(value.shape), "text": summary(value)}
+    if isinstance(value, RemoteError | Failure):
+        failure = value.remote if isinstance(value, RemoteError) else value
+        return {"type": "exception", **failure_as_json(failure)}
+    return {"type": kind.__name__, "text": _single(value)}
+
+
+def failure_as_json(failure: Failure) -> dict[str, Any]:
+    """Return an exception as JSON: its names, message, arguments, frames and what led to it."""
+    found: dict[str, Any] = {
+        "name": failure.type_name,
+        "bases": list(failure.bases),
+        "message": failure.message,
+        "args": [to_json(one) for one in failure.args],
+        "notes": list(failure.notes),
+        "denials": list(failure.denials),
+        "frames": [
+            {"file": one.file, "line": one.line, "function": one.function, "source": one.source}
+            for one in failure.frames
+        ],
+    }
+    cause = failure.cause or (None if failure.suppress_context else failure.context)
+    if cause is not None:
+        found["cause" if failure.cause else "context"] = failure_as_json(cause)
+    if failure.members:
+        found["members"] = [failure_as_json(one) for one in failure.members]
+    return found

@@ -207,6 +207,14 @@ def test_output_file(run: Run, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.frame", "script.py"]
 
 
+def test_an_encoding_that_lacks_characters(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("print('caf\\u00e9')\nresult = ['\\u00e9', 'x' * 300]")
+    command = [*COMMAND, "script.py", "--isolation=none"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith(b"  | caf\\xe9\nresult: list of 2\n  '\\xe9'\n")
+
+
 def on_a_terminal(tmp_path: Path, script: str, **environment: str) -> tuple[int, str]:
     """Run the command with a terminal of its own; its status and all that was drawn."""
     (tmp_path / "script.py").write_text(script)

@@ -56,7 +56,7 @@ class _Lines:
     def _put(self, line: str, end: str) -> None:
         shown = "\t".join(map(escape_line, line.split("\t")))
         mark = "" if self.inside else MARK
-        self.to.write(_fit(f"{mark}{shown}{end}", self.to))
+        self.to.write(f"{mark}{shown}{end}")
         self.inside = not end
 
     def end(self) -> None:
@@ -137,9 +137,3 @@ class Screen:
 def _binary(stream: TextIO) -> BinaryIO:
     stream.flush()
     return stream.buffer
-
-
-def _fit(text: str, stream: TextIO) -> str:
-    """Escape what the stream's encoding does not have."""
-    encoding = stream.encoding or "ascii"
-    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 
@@ -55,6 +56,10 @@ exit status:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; `arguments` are those of the process unless given. Returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal of another encoding shows escapes for what it lacks.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     parser = _parser()
     options = parser.parse_args(arguments)
     try:

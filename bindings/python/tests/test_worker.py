@@ -125,7 +125,7 @@ def test_base_exceptions_are_outcomes(shared: Worker, kind: str, qualname: str) 
 
 
 def test_a_result_that_cannot_be_encoded(shared: Worker) -> None:
-    """S8: the call fails with hookless's own EncodeError as a remote type; the child lives on."""
+    """By S8 the call fails with hookless's own EncodeError as a remote type; the child lives on."""
     with pytest.raises(RemoteError) as caught:
         shared.call("jobs:unsendable", "here")
     remote = caught.value.remote

@@ -38,7 +38,7 @@ def check(steps: Steps) -> None:
 def python_tests(
     steps: Steps, venv: Environment, label: str = "pytest", *, numpy: bool = True, pandas: bool = True
 ) -> None:
-    """Run the tests of the package. One that is not said to be absent on purpose is missed by them."""
+    """Run the tests of the package. Unless told that one is absent on purpose, they fail for lack of it."""
     wanted = {"HOOKLESS_NO_NUMPY": numpy, "HOOKLESS_NO_PANDAS": pandas}
     env = {name: "1" for name, there in wanted.items() if not there}
     steps.run(label, venv.python, "-m", "pytest", "-q", env=env, cwd=BINDING, summary=pytest_tests)

@@ -6,14 +6,9 @@ It trusts the host. Nobody trusts the code that it calls, which may break this l
 from __future__ import annotations
 
 import io
-import json
-import linecache
 import os
 import sys
-import traceback
-from collections.abc import Callable
 from types import CoroutineType, ModuleType
-from typing import Any
 
 import hookless.worker
 from hookless._hookless import (
@@ -33,6 +28,13 @@ from hookless._safe import attempt
 from hookless.errors import EncodeError, IsolationError
 from hookless.failure import describe
 
+# Each module that is imported here is a part of each child's start: json and traceback, with the regular
+# expressions that they load, take as long as all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 __all__ = ["main", "run_function"]
 
 # Verb of a CALL for a script (S4); the other one is a function.
@@ -42,12 +44,13 @@ _SCRIPT = 1
 def main(request: str) -> None:
     """Be the child, to the end of the process.
 
-    `request` is JSON: isolation, paths, limits, rlimits and stall, as the host's `Worker` was given them; fd,
-    the channel; report, the pipe that tells how the isolation went; and scratch, the folder to write to.
+    `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits, rlimits and stall, as the
+    host's `Worker` was given them; fd, the channel; report, the pipe that tells how the isolation went; and
+    scratch, the folder to write to.
     """
     status = 1
     try:
-        settings = json.loads(request)
+        settings = loads(bytes.fromhex(request))
         limits = Limits(**settings["limits"])
         channel = Channel(_prepare(settings), "worker", limits=limits, stall=settings["stall"])
         channel.hello()
@@ -57,6 +60,8 @@ def main(request: str) -> None:
             del call
         status = 0
     except BaseException:  # noqa: BLE001 (the host is told by the exit status and by standard error)
+        import traceback
+
         traceback.print_exc()
     finally:
         _flush()
@@ -97,7 +102,7 @@ def _lock_down(settings: dict[str, Any], report: int) -> None:
         told = {"refused": [error.layer, str(error)]}
         raise
     finally:
-        os.write(report, json.dumps(told).encode())
+        os.write(report, dumps(told))
         os.close(report)
 
 
@@ -190,6 +195,8 @@ def _execute(
     outcome: Callable[[dict[str, Any]], object],
 ) -> object:
     """Run a text as a module of that name; return the outcome of its globals."""
+    import linecache
+
     global _script
     # Tracebacks show its lines, though there may be no such file here. Only the last script's text is kept.
     linecache.cache.pop(_script, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -13,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from hookless._hookless import dumps, loads
 from hookless._scratch import Scratch
 from hookless.errors import HooklessError
 
@@ -60,7 +60,7 @@ def launch(settings: Mapping[str, object]) -> Child:
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
         own = {"fd": theirs.fileno(), "report": tells, "scratch": scratch.path}
-        request = json.dumps(own | dict(settings))
+        request = dumps(own | dict(settings)).hex()
         process = subprocess.Popen(
             [sys.executable, *_FLAGS, _HOME, request],
             bufsize=0,
@@ -119,7 +119,7 @@ class Child:
                 text = b""
             os.close(self._told)
             self._told = -1
-            self._report = json.loads(text) if text else {}
+            self._report = loads(text) if text else {}
         return self._report
 
     def hang_up(self) -> None:

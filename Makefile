@@ -27,8 +27,9 @@ test: ## formatting, lints, types, Rust tests, Python tests; under ten minutes o
 ci: ## all of test, the Rust documentation, and every supported Python and NumPy
 	@tools/python.sh tools/ci.py
 
-bench: ## measure dumps and loads against pickle and msgspec (ARGS= are passed on)
+bench: ## measure dumps and loads against pickle and msgspec, and the start of a child (ARGS= are passed on)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)
+	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/start.py
 
 fuzz: ## run the mutation test for SECONDS=60, in release mode
 	HOOKLESS_FUZZ_SECONDS=$(SECONDS) cargo test --locked --release -p hookless-tests --test mutation -- --nocapture

@@ -29,7 +29,7 @@ def show_analysis(rows: list[dict[str, str]]) -> dict[str, Any]:
     """A result of many types: each arrives as it was."""
     print("\n1. analysis.py measures penguins and hands back values, containers and arrays")
     printed = bytearray()
-    with hookless.Worker(isolation="none") as worker:
+    with hookless.Worker() as worker:
         say("in force", *(f"{layer}: {state}" for layer, state in worker.isolation.items()))
         options = worker.options(deadline=60.0, on_output=lambda stream, data: printed.extend(data))
         result: dict[str, Any] = options.run(str(HERE / "analysis.py"), inputs={"rows": rows})
@@ -77,7 +77,7 @@ def show_failure(rows: list[dict[str, str]]) -> None:
     """A failure arrives as data: its type by name, its arguments, its cause and where it was raised."""
     print("\n2. failing.py raises an exception of its own class, with a cause")
     try:
-        with hookless.Worker(isolation="none") as worker:
+        with hookless.Worker() as worker:
             worker.run(str(HERE / "failing.py"), inputs={"rows": rows})
     except hookless.RemoteError as error:
         failure, cause = error.remote, error.remote.cause
@@ -106,7 +106,7 @@ def show_gadget() -> None:
     """Bytes that are no frame are refused as such."""
     print("\n3. gadget.py writes a pickle to the channel in place of a frame")
     try:
-        with hookless.Worker(isolation="none") as worker:
+        with hookless.Worker() as worker:
             worker.run(str(HERE / "gadget.py"), inputs={"attack": True})
     except hookless.DecodeError as error:
         refusal = error

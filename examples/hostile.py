@@ -14,7 +14,7 @@ def show_trap() -> None:
     """A class by the wire's name is known here, and is not touched."""
     print("\n4. trapped.py raises an exception whose class the host has loaded too, with traps in it")
     try:
-        with hookless.Worker(paths=[str(HERE)], isolation="none") as worker:
+        with hookless.Worker(paths=[str(HERE)]) as worker:
             worker.run(str(HERE / "trapped.py"))
     except hookless.RemoteError as error:
         arrived, failure = type(error), error.remote
@@ -44,7 +44,7 @@ def show_flood() -> None:
         taken += len(data)
 
     began = time.monotonic()
-    with hookless.Worker(isolation="none") as worker:
+    with hookless.Worker() as worker:
         try:
             worker.options(deadline=60.0, on_output=count).run(
                 str(HERE / "flood.py"), inputs={"mebibytes": 64}

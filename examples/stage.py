@@ -61,7 +61,7 @@ def describe(name: str, value: Any) -> str:
 
 def unpickle(script: str, **inputs: Any) -> tuple[str, list[str]]:
     """Unpickle a script's outcome in a throw-away process: the names looked up, the files left there."""
-    with hookless.Worker(paths=[str(HERE)], isolation="none") as worker:
+    with hookless.Worker(paths=[str(HERE)]) as worker:
         data: bytes = worker.call("with_pickle:outcome", str(HERE / script), inputs)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-I", str(HERE / "with_pickle.py")]

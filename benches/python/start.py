@@ -1,7 +1,7 @@
 """From nothing to a first result: a worker in each mode, beside a bare interpreter that does nothing.
 
-`python benches/python/start.py --runs 40` prints medians, quartiles and ratios to `python -c pass`, interleaved
-in one run.
+`python benches/python/start.py --runs 40` prints medians, quartiles and ratios to `python -c pass`,
+interleaved in one run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 //! The only unsafe code of hookless: raw CPython and NumPy calls behind safe functions.
 //!
 //! PyO3's own constructors abort the process when memory runs out and cost up to a third more in the hot loops. Everything here gives a
-//! typed error instead, and states for each block why it is sound. SECURITY.md counts the blocks; a test compares the count.
+//! typed error instead, and states for each block why it is sound.
 #![expect(unsafe_code, reason = "this folder is the one place where it is allowed")]
 
 pub(crate) mod buffer;

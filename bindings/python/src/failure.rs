@@ -153,11 +153,10 @@ pub(crate) struct TraceFrame {
     source: Option<Chars>,
 }
 
-/// Generalised UTF-8 of a str, and whether it holds a surrogate.
+/// Generalised UTF-8 of a str.
 #[derive(Clone, PartialEq, Eq)]
 struct Chars {
     bytes: Vec<u8>,
-    surrogates: bool,
 }
 
 impl Chars {
@@ -166,12 +165,12 @@ impl Chars {
             return Err(pyo3::exceptions::PyTypeError::new_err("text belongs here"));
         };
         let mut bytes = Vec::new();
-        let surrogates = found.append_to(&mut bytes);
-        Ok(Chars { bytes, surrogates })
+        found.append_to(&mut bytes);
+        Ok(Chars { bytes })
     }
 
     fn from_wire(text: TextRef<'_>) -> Chars {
-        Chars { bytes: text.as_bytes().to_vec(), surrogates: matches!(text, TextRef::Surrogates(_)) }
+        Chars { bytes: text.as_bytes().to_vec() }
     }
 
     fn as_ref(&self) -> Result<TextRef<'_>> {
@@ -196,7 +195,7 @@ impl TraceFrame {
         function: Option<&Bound<'_, PyAny>>,
         source: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let function = function.map_or(Ok(Chars { bytes: Vec::new(), surrogates: false }), Chars::of)?;
+        let function = function.map_or(Ok(Chars { bytes: Vec::new() }), Chars::of)?;
         let source = source.map(Chars::of).transpose()?;
         Ok(TraceFrame { file: Chars::of(file)?, line, end_line, column, end_column, function, source })
     }

@@ -1,6 +1,8 @@
 //! Values as JSON, in the form of `proto/vectors/README.md`.
 
 use hookless::{Dtype, Entry, Int, Order, Report, ScalarKind, Text, TraceFrame, Value};
+
+use crate::standard;
 use serde_json::{Value as Json, json};
 
 use crate::hex;
@@ -21,8 +23,15 @@ pub fn describe(value: &Value) -> Json {
         Value::Tuple(items) => json!(["tuple", all(items, describe)]),
         Value::Set(members) => json!(["set", all(members, describe)]),
         Value::FrozenSet(members) => json!(["frozenset", all(members, describe)]),
-        Value::Dict(pairs) => {
-            json!(["dict", all(pairs, |(key, value)| json!([describe(key), describe(value)]))])
+        Value::Dict(items) => json!(["dict", pairs(items)]),
+        Value::OrderedDict(items) => json!(["OrderedDict", pairs(items)]),
+        Value::Counter(items) => json!(["Counter", pairs(items)]),
+        Value::Deque { maxlen, items } => json!(["deque", maxlen, all(items, describe)]),
+        Value::Slice(parts) => json!(["slice", all(parts.as_slice(), describe)]),
+        Value::Standard(value) => standard::describe(value),
+        Value::TypedArray(array) => {
+            let code = char::from(array.code().letter()).to_string();
+            json!(["array", code, array.code().itemsize(), hex::of(array.data())])
         }
         Value::Array(array) => json!(["ndarray", {
             "dtype": array_dtype(array.dtype()),
@@ -49,6 +58,10 @@ fn array_dtype(dtype: &Dtype) -> Json {
             json!([name(&field.name), field.title.as_ref().map(name), field.offset, field.shape, array_dtype(&field.dtype)])
         }),
     })
+}
+
+fn pairs(pairs: &[(Value, Value)]) -> Vec<Json> {
+    all(pairs, |(key, value)| json!([describe(key), describe(value)]))
 }
 
 fn exception(report: &Report) -> Json {
@@ -79,7 +92,7 @@ fn frame(frame: &TraceFrame) -> Json {
     json!([text(file), line, end_line, column, end_column, text(function), source.as_ref().map(text)])
 }
 
-fn text(value: &Text) -> Json {
+pub(crate) fn text(value: &Text) -> Json {
     match value {
         Text::Str(value) => json!(["str", value]),
         Text::Surrogates(value) => json!(["surrogates", hex::of(value.as_bytes())]),
@@ -94,7 +107,7 @@ fn bits(value: f64) -> String {
     format!("{:016x}", value.to_bits())
 }
 
-fn int(value: &Int) -> String {
+pub(crate) fn int(value: &Int) -> String {
     int_text(value.is_negative(), &value.magnitude_be())
 }
 
@@ -143,14 +156,17 @@ pub fn normal(value: &Json) -> Json {
         "int" => json!([kind, normal_int(string(&value[1]))]),
         "surrogates" | "bytes" | "bytearray" => json!([kind, expanded(&value[1])]),
         "list" | "tuple" | "set" | "frozenset" => json!([kind, each(&value[1])]),
-        "dict" => json!([kind, list(&value[1]).iter().map(each).collect::<Vec<_>>()]),
+        "dict" | "OrderedDict" | "Counter" => json!([kind, list(&value[1]).iter().map(each).collect::<Vec<_>>()]),
+        "deque" => json!([kind, value[1], each(&value[2])]),
+        "slice" => json!([kind, each(&value[1])]),
+        "array" => json!([kind, value[1], value[2], expanded(&value[3])]),
         "ndarray" | "scalar" => {
             let mut fields = value[1].clone();
             fields["data"] = expanded(&fields["data"]);
             json!([kind, fields])
         }
         "exception" => json!([kind, list(&value[1]).iter().map(normal_entry).collect::<Vec<_>>()]),
-        other => panic!("no such kind in a described value: {other}"),
+        other => standard::normal(other, value),
     }
 }
 
@@ -174,7 +190,7 @@ fn normal_entry(entry: &Json) -> Json {
     entry
 }
 
-fn normal_int(digits: &str) -> String {
+pub(crate) fn normal_int(digits: &str) -> String {
     let (negative, magnitude) = match digits.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, digits),
@@ -188,7 +204,7 @@ fn normal_int(digits: &str) -> String {
     }
 }
 
-fn each(values: &Json) -> Json {
+pub(crate) fn each(values: &Json) -> Json {
     list(values).iter().map(normal).collect()
 }
 
@@ -196,6 +212,6 @@ fn list(value: &Json) -> &[Json] {
     value.as_array().unwrap_or_else(|| panic!("not a list: {value}"))
 }
 
-fn string(value: &Json) -> &str {
+pub(crate) fn string(value: &Json) -> &str {
     value.as_str().unwrap_or_else(|| panic!("not a string: {value}"))
 }

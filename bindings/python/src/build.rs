@@ -1,10 +1,10 @@
 //! Wire to Python objects, straight away: no tree in between.
 
 use hookless::array::ArrayHead;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
-use hookless::{Code, Error, Letter, Result, ScalarKind};
+use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
+use hookless::{Code, Error, Letter, Result, ScalarKind, Standard, TypeCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PySlice};
 
 use crate::array::{Array, Scalar};
 use crate::failure;
@@ -14,6 +14,7 @@ use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
 use crate::guard::{EXEMPT, Guard, Table};
 use crate::scalars;
+use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
 
 /// Strings remembered as keys of one body, and how long they may be.
@@ -44,6 +45,7 @@ pub(crate) struct PyBuilder<'a, 'py> {
 
 /// A dict being filled.
 pub(crate) struct Map<'py> {
+    kind: MapKind,
     dict: Bound<'py, PyDict>,
     announced: usize,
     done: usize,
@@ -96,6 +98,33 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         }
     }
 
+    /// A deque or slice of its items.
+    #[cold]
+    fn finish_rare(&self, kind: SequenceKind, items: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let py = self.py;
+        let made = match kind {
+            SequenceKind::List | SequenceKind::Tuple => Ok(items),
+            SequenceKind::Slice => items
+                .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)>()
+                .and_then(|parts| py.get_type::<PySlice>().call1(parts)),
+            SequenceKind::Deque(maxlen) => {
+                standard::shelf(py).and_then(|shelf| shelf.deque.bind(py).call1((items, maxlen)))
+            }
+        };
+        made.map_err(|error| scalars::table_error(py, &error))
+    }
+
+    /// An empty OrderedDict or Counter.
+    #[cold]
+    fn rare_map(&self, kind: MapKind) -> Result<Bound<'py, PyDict>> {
+        let py = self.py;
+        let made = standard::shelf(py).and_then(|shelf| {
+            let class = if kind == MapKind::Counter { &shelf.counter } else { &shelf.ordered_dict };
+            Ok(class.bind(py).call0()?.cast_into::<PyDict>()?)
+        });
+        made.map_err(|error| scalars::table_error(py, &error))
+    }
+
     /// Whether a key's hash depends on a secret, so that nobody can choose it.
     fn is_keyed(&self, key: &Bound<'_, PyAny>) -> bool {
         self.warm.keyed_hashes && matches!(exact(key), Exact::Str | Exact::Bytes)
@@ -108,7 +137,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     type Map = Map<'py>;
     type Set = Set<'py>;
 
-    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple and frozenset is that of K4–K6, NaNs aside.
+    /// Python's equality of keyable values is that of K4–K7, but for what the reader calls odd.
     const OWN_KEYS: bool = true;
 
     fn none(&mut self) -> Result<Self::Value> {
@@ -195,6 +224,15 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         Ok(made)
     }
 
+    fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value> {
+        let py = self.py;
+        standard::typed_array(py, code, data, self.targets())
+    }
+
+    fn standard(&mut self, value: Standard) -> Result<Self::Value> {
+        standard::from_standard(self.py, &value)
+    }
+
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value> {
         match self.numpy {
             Some(numpy) => scalars::from_payload(self.py, numpy, kind, payload),
@@ -215,11 +253,18 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     #[inline]
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
-        Ok(sequence.finish())
+        match sequence.kind() {
+            SequenceKind::List | SequenceKind::Tuple => Ok(sequence.finish()),
+            kind => self.finish_rare(kind, sequence.finish()),
+        }
     }
 
-    fn map(&mut self, len: usize) -> Result<Self::Map> {
-        Ok(Map { dict: make::dict(self.py)?, announced: len, done: 0, guard: None })
+    fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {
+        let dict = match kind {
+            MapKind::Dict => make::dict(self.py)?,
+            MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
+        };
+        Ok(Map { kind, dict, announced: len, done: 0, guard: None })
     }
 
     #[inline]
@@ -238,7 +283,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             };
             admit(guard, &key)?;
         }
-        map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
+        let inserted = match map.kind {
+            // By its own method, which keeps the order as well.
+            MapKind::OrderedDict => map.dict.as_any().set_item(key, value),
+            MapKind::Dict | MapKind::Counter => map.dict.set_item(key, value),
+        };
+        inserted.map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
         Ok(map.dict.len() == map.done)
     }
@@ -289,7 +339,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 /// Counts what a key costs its table.
 fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
     let hash = make::hash(key)?;
-    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
+    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other) {
         guard.insert_compound(hash)?;
     }
     guard.insert(hash)

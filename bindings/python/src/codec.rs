@@ -254,6 +254,7 @@ fn load_slice<'py>(
     for (index, slot) in plan.slots().iter().enumerate() {
         targets.put(index, 0, slice(frame.region, slot));
     }
+    targets.complete(py).map_err(refuse)?;
     Ok(value)
 }
 

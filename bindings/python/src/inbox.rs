@@ -139,7 +139,7 @@ impl Inbox {
                     FrameKind::Hello => self.assembler.body().to_vec(),
                     FrameKind::Value | FrameKind::Call | FrameKind::Result | FrameKind::Error => Vec::new(),
                 };
-                self.targets.clear();
+                self.targets.complete(py)?;
                 self.assembler.reset();
                 Ok(Some(Arrived { head, value, body }))
             }

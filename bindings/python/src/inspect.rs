@@ -5,20 +5,29 @@ use std::fmt::Write as _;
 use hookless::array::ArrayHead;
 use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
 use hookless::session::check_shape;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind, read};
-use hookless::{Code, Error, Limits as Core, Order, Result, ScalarKind};
+use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind, read};
+use hookless::{Code, Error, Limits as Core, Order, Result, ScalarKind, Standard, TypeCode};
 use pyo3::prelude::*;
 
 use crate::limits::{Limits, chosen};
 use report::links;
 
 mod report;
+mod standard;
 
 /// Of text and bytes as much is shown.
 const SHOWN: usize = 64;
 
 /// Node kind numbers of the wire that one byte tells before the value has been read.
-const UNREAD: [(u8, &str); 2] = [(16, "ndarray"), (24, "exception")];
+const UNREAD: [(u8, &str); 7] = [
+    (4, "deque"),
+    (5, "OrderedDict"),
+    (6, "Counter"),
+    (8, "slice"),
+    (11, "array.array"),
+    (16, "ndarray"),
+    (24, "exception"),
+];
 
 /// Offset, end (none where the frame was refused inside), depth, kind, text, label.
 type Node = (u64, Option<u64>, usize, &'static str, String, String);
@@ -260,6 +269,16 @@ impl Build for Inspector<'_, '_> {
         self.found("ndarray", || format!("{what}, bytes {bytes}"))
     }
 
+    fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value> {
+        let what = format!("'{}' of {} bytes", char::from(code.letter()), code.itemsize());
+        let bytes = self.data(data, || format!("array.array {what}"));
+        self.found("array.array", || format!("{what}, bytes {bytes}"))
+    }
+
+    fn standard(&mut self, value: Standard) -> Result<Self::Value> {
+        self.found(standard::name(&value), || standard::text(&value))
+    }
+
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value> {
         self.found("NumPy scalar", || {
             let mut text = format!("{} ", kind.dtype());
@@ -274,6 +293,9 @@ impl Build for Inspector<'_, '_> {
         let name = match kind {
             SequenceKind::List => "list",
             SequenceKind::Tuple => "tuple",
+            SequenceKind::Slice => "slice",
+            SequenceKind::Deque(Some(most)) => return self.found("deque", || format!("of {len}, at most {most}")),
+            SequenceKind::Deque(None) => "deque",
         };
         self.found(name, || format!("of {len}"))
     }
@@ -286,8 +308,13 @@ impl Build for Inspector<'_, '_> {
         Ok(sequence)
     }
 
-    fn map(&mut self, len: usize) -> Result<Self::Map> {
-        self.found("dict", || format!("of {len}"))
+    fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {
+        let name = match kind {
+            MapKind::Dict => "dict",
+            MapKind::OrderedDict => "OrderedDict",
+            MapKind::Counter => "Counter",
+        };
+        self.found(name, || format!("of {len}"))
     }
 
     fn insert(&mut self, _map: &mut Self::Map, _key: Self::Value, _value: Self::Value) -> Result<bool> {

@@ -16,6 +16,7 @@ mod inspect;
 mod isolation;
 mod limits;
 mod scalars;
+mod standard;
 mod wait;
 mod walk;
 mod warm;
@@ -41,6 +42,8 @@ mod _hookless {
     use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]
     use super::limits::Limits;
+    #[pymodule_export]
+    use super::standard::warm_up;
     #[pymodule_export]
     use super::warm::use_numpy;
 

@@ -1,7 +1,7 @@
 //! Python objects to the wire: decides by `type(x)` alone and runs no code of the value's own.
 
 use hookless::array::{ArrayHead, Shape};
-use hookless::wire::{BytesKind, Placed, SequenceKind, SetKind, Writer, push_name};
+use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
 use hookless::{Code, Error, Limits, Order, Result, TextRef};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBaseException;
@@ -14,7 +14,10 @@ use crate::ffi::chars::{self, Chars};
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{make, ndarray};
 use crate::scalars;
+use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
+
+mod rare;
 
 /// Walks one value.
 pub(crate) struct Walker<'w, 'l, 'py> {
@@ -56,7 +59,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             Exact::Float => self.writer.float(make::float_value(value)),
             Exact::None => self.writer.none(),
             Exact::Bool => self.writer.bool(value.is(PyBool::new(self.py, true))),
-            Exact::Dict => self.dict(value),
+            Exact::Dict => self.dict(MapKind::Dict, value),
             Exact::List => self.list(value),
             Exact::Tuple => self.tuple(value),
             Exact::Bytes => self.bytes(value),
@@ -157,10 +160,10 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    fn dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+    fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
-        let mut map = self.writer.map(len)?;
+        let mut map = self.writer.map(kind, len)?;
         let (mut position, mut done) = (0, 0);
         while let Some((key, item)) = make::dict_next(dict, &mut position) {
             if done == len || dict.len() != len {
@@ -170,7 +173,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             self.value(&key)
                 .and_then(|()| self.writer.value(&mut map))
                 .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
-            self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
+            let written = if kind == MapKind::Counter { self.count(&item) } else { self.value(&item) };
+            written.map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
         }
         self.writer.end_map(map);
@@ -225,6 +229,10 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
         if value.is_instance_of::<PyBaseException>() {
             return self.exception(value);
+        }
+        let kind = standard::kind_of(value);
+        if let Some(kind) = self.passed(kind)? {
+            return self.standard(value, kind);
         }
         let hint = if value.is_instance_of::<PyMemoryView>() { "send bytes(m)" } else { "" };
         Err(self.unsupported(value, hint))

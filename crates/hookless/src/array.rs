@@ -5,6 +5,7 @@ mod elements;
 mod scalar;
 mod shape;
 mod structure;
+mod typed;
 
 pub use dtype::{ByteOrder, Dtype, Letter, UNITS, Unit};
 pub(crate) use elements::ElementCheck;
@@ -12,6 +13,7 @@ pub use scalar::{Scalar, ScalarKind, split_time};
 pub(crate) use shape::order_matters;
 pub use shape::{MAX_DIMENSIONS, Order, Shape};
 pub use structure::{Field, Structure};
+pub use typed::{TypeCode, TypedArray};
 
 use crate::error::{Code, Error, Result};
 

@@ -20,7 +20,8 @@
 //! |---|---|---|
 //! | F1–F9 the head | [`frame::Head::to_bytes`] | [`frame::Head::parse`] |
 //! | F10–F14 body and region | [`encode_parts`] | [`frame::split`], [`frame::Assembler`] |
-//! | V1–V18 values, K1–K6 keys | [`wire::Writer`] | [`wire::read`] |
+//! | V1–V18 values, K1–K8 keys | [`wire::Writer`] | [`wire::read`] |
+//! | D1–D18 the standard library | [`wire::Writer::standard`], [`wire::Writer`] | [`wire::read`], [`Standard`] |
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
@@ -39,8 +40,13 @@ mod value;
 pub mod wire;
 
 pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
+pub use array::{TypeCode, TypedArray};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
+pub use value::{
+    Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
+    Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
+};
 pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};

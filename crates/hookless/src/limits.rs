@@ -106,6 +106,7 @@ pub(crate) fn over(code: Code, asked: u64, left: u64) -> Error {
 /// The fixed charge of each kind, in bytes of host memory (`proto/limits.md`, Charges).
 pub mod charge {
     use crate::array::ScalarKind;
+    use crate::wire::{MapKind, SequenceKind};
 
     /// None and bool.
     pub const ATOM: u64 = 32;
@@ -117,8 +118,16 @@ pub mod charge {
     pub const COMPLEX: u64 = 48;
     /// A list or tuple, without its items.
     pub const SEQUENCE: u64 = 88;
+    /// A deque, without its items.
+    pub const DEQUE: u64 = 704;
     /// A dict without its pairs.
     pub const DICT: u64 = 72;
+    /// An OrderedDict without its pairs.
+    pub const ORDERED_DICT: u64 = 208;
+    /// A Counter without its pairs.
+    pub const COUNTER: u64 = 112;
+    /// A pair of an OrderedDict.
+    pub const ORDERED_ENTRY: u64 = 304;
     /// A set or frozenset without its members.
     pub const SET: u64 = 240;
     /// A pair of a dict, or a member of a set: the table around key and value.
@@ -161,6 +170,33 @@ pub mod charge {
             ScalarKind::Bytes | ScalarKind::Void => payload.saturating_mul(2).saturating_add(128),
             _ => payload.saturating_add(96),
         }
+    }
+
+    /// An `array.array`; `inline` is 0 in the region.
+    pub const fn typed_array(inline: u64) -> u64 {
+        inline.saturating_add(128)
+    }
+
+    /// A sequence without its items.
+    pub const fn sequence(kind: SequenceKind) -> u64 {
+        match kind {
+            SequenceKind::List | SequenceKind::Tuple | SequenceKind::Slice => SEQUENCE,
+            SequenceKind::Deque(_) => DEQUE,
+        }
+    }
+
+    /// A dict of any kind that announces `pairs`.
+    pub const fn map(kind: MapKind, pairs: u64) -> u64 {
+        match kind {
+            MapKind::Dict => table(DICT, pairs),
+            MapKind::OrderedDict => pairs.saturating_mul(ORDERED_ENTRY).saturating_add(ORDERED_DICT),
+            MapKind::Counter => table(COUNTER, pairs),
+        }
+    }
+
+    /// A decimal in key position that takes so many digits when it is written out: the time of comparing it exactly.
+    pub const fn exact_key(digits: u64) -> u64 {
+        digits.saturating_mul(digits) / 1024
     }
 
     /// A key or member that is a tuple or frozenset: its bytes are compared again at each level.

@@ -4,15 +4,21 @@
 
 mod exception;
 mod number;
+mod standard;
 mod text;
 
 pub use exception::{Entry, Report, TraceFrame};
 pub use number::{Int, IntForm};
 pub(crate) use number::{fits_native, to_u64};
+pub use standard::{
+    Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
+    Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
+};
+pub(crate) use standard::{Exact, StandardLeaf, exact_decimal, exact_fraction, range_form};
 pub(crate) use text::generalised;
 pub use text::{Surrogates, Text, TextRef};
 
-use crate::array::{Array, Scalar};
+use crate::array::{Array, Scalar, TypedArray};
 
 /// A value of the closed set (`proto/values.md`).
 ///
@@ -52,6 +58,23 @@ pub enum Value {
     Set(Vec<Value>),
     /// A frozenset, likewise.
     FrozenSet(Vec<Value>),
+    /// A `collections.deque`, and the most it may hold.
+    Deque {
+        /// `maxlen`
+        maxlen: Option<u64>,
+        /// From left to right.
+        items: Vec<Value>,
+    },
+    /// A `collections.OrderedDict`.
+    OrderedDict(Vec<(Value, Value)>),
+    /// A `collections.Counter`: the counts are bools, ints or floats.
+    Counter(Vec<(Value, Value)>),
+    /// A slice: start, stop, step.
+    Slice(Box<[Value; 3]>),
+    /// A scalar of the standard library.
+    Standard(Box<Standard>),
+    /// An `array.array`.
+    TypedArray(Box<TypedArray>),
     /// A NumPy array.
     Array(Box<Array>),
     /// A NumPy scalar.
@@ -77,6 +100,11 @@ impl PartialEq for Value {
             (List(a), List(b)) | (Tuple(a), Tuple(b)) => a == b,
             (Set(a), Set(b)) | (FrozenSet(a), FrozenSet(b)) => a == b,
             (Dict(a), Dict(b)) => a == b,
+            (Deque { maxlen: a, items: b }, Deque { maxlen: c, items: d }) => (a, b) == (c, d),
+            (OrderedDict(a), OrderedDict(b)) | (Counter(a), Counter(b)) => a == b,
+            (Slice(a), Slice(b)) => a == b,
+            (Standard(a), Standard(b)) => a == b,
+            (TypedArray(a), TypedArray(b)) => a == b,
             (Array(a), Array(b)) => a == b,
             (Scalar(a), Scalar(b)) => a == b,
             (Exception(a), Exception(b)) => a == b,
@@ -96,6 +124,12 @@ impl PartialEq for Value {
                 | Dict(_)
                 | Set(_)
                 | FrozenSet(_)
+                | Deque { .. }
+                | OrderedDict(_)
+                | Counter(_)
+                | Slice(_)
+                | Standard(_)
+                | TypedArray(_)
                 | Array(_)
                 | Scalar(_)
                 | Exception(_),

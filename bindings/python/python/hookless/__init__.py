@@ -25,6 +25,7 @@ from hookless._hookless import (
     encode,
     loads,
     use_numpy,
+    warm_up,
 )
 from hookless.errors import (
     DeadlineExceeded,
@@ -45,6 +46,7 @@ from hookless.remote import RemoteError
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless.paths import ForeignPath
     from hookless.process import Worker
 else:
 
@@ -54,6 +56,11 @@ else:
             from hookless.process import Worker
 
             return Worker
+        # Nor for pathlib.
+        if name == "ForeignPath":
+            from hookless.paths import ForeignPath
+
+            return ForeignPath
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 
@@ -64,6 +71,7 @@ __all__ = [
     "Decoder",
     "EncodeError",
     "Failure",
+    "ForeignPath",
     "Frame",
     "HooklessError",
     "IsolationError",
@@ -86,4 +94,5 @@ __all__ = [
     "load",
     "loads",
     "use_numpy",
+    "warm_up",
 ]

@@ -90,6 +90,11 @@ def inspect(
 def use_numpy() -> None:
     """Import NumPy, so that arrays and NumPy scalars arrive as NumPy's. Raises ImportError without it."""
 
+def warm_up() -> None:
+    """Import now what the first value of a kind would import while it is decoded: the standard library's value
+    classes, and the list of time zones.
+    """
+
 def close_descriptors(keep: Sequence[int]) -> None:
     """Close every descriptor of this process but 0, 1, 2 and those to keep."""
 

@@ -1,4 +1,4 @@
-//! Lists and tuples of a known length, filled in place.
+//! Lists and tuples of a known length, filled in place. A deque is made of a list, a slice of a tuple.
 
 use hookless::Result;
 use hookless::wire::SequenceKind;
@@ -27,8 +27,8 @@ impl<'py> Unfilled<'py> {
             owned(
                 py,
                 match kind {
-                    SequenceKind::List => ffi::PyList_New(len),
-                    SequenceKind::Tuple => ffi::PyTuple_New(len),
+                    SequenceKind::List | SequenceKind::Deque(_) => ffi::PyList_New(len),
+                    SequenceKind::Tuple | SequenceKind::Slice => ffi::PyTuple_New(len),
                 },
             )?
         };
@@ -48,15 +48,21 @@ impl<'py> Unfilled<'py> {
         // SAFETY: the index is inside, the item there is null, and the reference is given away.
         unsafe {
             match self.kind {
-                SequenceKind::List => {
+                SequenceKind::List | SequenceKind::Deque(_) => {
                     ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr())
                 }
-                SequenceKind::Tuple => {
+                SequenceKind::Tuple | SequenceKind::Slice => {
                     ffi::PyTuple_SET_ITEM(self.object.as_ptr(), self.filled, item.into_ptr())
                 }
             }
         }
         self.filled += 1;
+    }
+
+    /// What it is, or will be made into.
+    #[inline]
+    pub(crate) fn kind(&self) -> SequenceKind {
+        self.kind
     }
 
     /// The list or tuple, complete.

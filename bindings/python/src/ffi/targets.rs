@@ -13,6 +13,8 @@ use super::make::owned;
 #[derive(Default)]
 pub(crate) struct Targets {
     all: Vec<Option<Target>>,
+    /// Each `array.array` that waits for its elements, with the bytes that hold them.
+    later: Vec<(Py<PyAny>, Py<PyAny>)>,
 }
 
 struct Target {
@@ -70,6 +72,24 @@ impl Targets {
         Ok(())
     }
 
+    /// Says that `array`, still empty, gets its elements of `bytes`, which have just been reserved, when the frame is complete: what an
+    /// `array.array` reserves it also writes, and nothing may be written before it has arrived.
+    pub(crate) fn fill_later(&mut self, array: &Bound<'_, PyAny>, bytes: &Bound<'_, PyAny>) -> Result<()> {
+        self.later.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        self.later.push((array.clone().unbind(), bytes.clone().unbind()));
+        Ok(())
+    }
+
+    /// Ends a frame whose bytes have all been put in and checked.
+    pub(crate) fn complete(&mut self, py: Python<'_>) -> Result<()> {
+        self.all.clear();
+        for (array, bytes) in self.later.drain(..) {
+            let filled = array.bind(py).call_method1("frombytes", (bytes,));
+            filled.and_then(|_| crate::standard::swap(array.bind(py))).map_err(|_| Error::new(Code::OutOfMemory))?;
+        }
+        Ok(())
+    }
+
     /// Counts an entry that needs no bytes, since its value is a view of them.
     pub(crate) fn skip(&mut self) -> Result<()> {
         self.all.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
@@ -107,5 +127,6 @@ impl Targets {
     /// Lets all of them go.
     pub(crate) fn clear(&mut self) {
         self.all.clear();
+        self.later.clear();
     }
 }

@@ -1,8 +1,8 @@
 //! What the reader drives: one method per kind of value.
 
-use crate::array::{ArrayHead, ScalarKind};
+use crate::array::{ArrayHead, ScalarKind, TypeCode};
 use crate::error::Result;
-use crate::value::TextRef;
+use crate::value::{Standard, TextRef};
 
 /// Text that the reader has checked.
 #[derive(Debug, Clone, Copy)]
@@ -24,13 +24,28 @@ pub enum BytesKind {
     ByteArray,
 }
 
-/// list or tuple.
+/// A container whose items are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SequenceKind {
     /// A list.
     List,
     /// A tuple.
     Tuple,
+    /// Three items: start, stop, step (D15).
+    Slice,
+    /// A deque, and the most it may hold (D16).
+    Deque(Option<u64>),
+}
+
+/// A container of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapKind {
+    /// A dict.
+    Dict,
+    /// A `collections.OrderedDict`.
+    OrderedDict,
+    /// A `collections.Counter`, whose values are bools, ints or floats (D17).
+    Counter,
 }
 
 /// set or frozenset.
@@ -116,15 +131,15 @@ pub struct FrameParts<'b> {
 pub trait Build {
     /// A finished value.
     type Value;
-    /// A list or tuple being filled.
+    /// A list, tuple, slice or deque being filled.
     type Sequence;
-    /// A dict being filled.
+    /// A dict of any kind being filled.
     type Map;
     /// A set or frozenset being filled.
     type Set;
 
-    /// Whether the builder's own tables tell equal keys apart exactly as K4–K6 do, for every keyable kind but NaNs and NumPy
-    /// scalars. If not, the reader keeps the key forms itself.
+    /// Whether the builder's own tables tell equal keys apart exactly as K4–K7 do, for every keyable kind but NaNs, NumPy
+    /// scalars and paths of Windows. If not, the reader keeps the key forms itself.
     const OWN_KEYS: bool;
 
     /// None.
@@ -147,10 +162,14 @@ pub trait Build {
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value>;
     /// A NumPy array; inline data are exactly its bytes, and its elements are checked.
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value>;
+    /// An `array.array`; inline data are exactly its bytes, little-endian and checked.
+    fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value>;
+    /// A value of the standard library.
+    fn standard(&mut self, value: Standard) -> Result<Self::Value>;
     /// A NumPy scalar of its wire payload.
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value>;
 
-    /// Begins a list or tuple of exactly `len` items; as many bytes, at least, have arrived.
+    /// Begins a sequence of exactly `len` items; as many bytes, at least, have arrived.
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence>;
     /// Adds the next item.
     fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()>;
@@ -158,7 +177,7 @@ pub trait Build {
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value>;
 
     /// Begins a dict of exactly `len` pairs.
-    fn map(&mut self, len: usize) -> Result<Self::Map>;
+    fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map>;
     /// Adds a pair; false when an equal key is there already.
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool>;
     /// Ends it.

@@ -3,7 +3,8 @@
 use crate::error::{Code, Error, Result};
 use crate::value::{Entry, IntForm, Report, Text, TextRef, Value};
 use crate::wire::{
-    BytesKind, EntryHead, FrameParts, Placed, SequenceKind, SetKind, Writer, push_index, push_name, wide,
+    BytesKind, EntryHead, FrameParts, MapKind, Placed, SequenceKind, SetKind, Writer, push_index, push_name,
+    wide,
 };
 
 /// Writes a value and collects, in order, the buffers that go into the data region.
@@ -30,9 +31,21 @@ pub(crate) fn write_value<'v>(
         Value::ByteArray(bytes) => place(writer.bytes(BytesKind::ByteArray, bytes)?, bytes, region),
         Value::List(items) => sequence(SequenceKind::List, items, writer, region),
         Value::Tuple(items) => sequence(SequenceKind::Tuple, items, writer, region),
-        Value::Dict(pairs) => dict(pairs, writer, region),
+        Value::Deque { maxlen, items } => sequence(SequenceKind::Deque(*maxlen), items, writer, region),
+        Value::Slice(parts) => sequence(SequenceKind::Slice, parts.as_slice(), writer, region),
+        Value::Dict(pairs) => dict(MapKind::Dict, pairs, writer, region),
+        Value::OrderedDict(pairs) => dict(MapKind::OrderedDict, pairs, writer, region),
+        Value::Counter(pairs) => dict(MapKind::Counter, pairs, writer, region),
         Value::Set(members) => set(SetKind::Set, members, writer, region),
         Value::FrozenSet(members) => set(SetKind::FrozenSet, members, writer, region),
+        Value::Standard(value) => writer.standard(value),
+        Value::TypedArray(array) => {
+            let placed = writer.typed_array(array.code(), wide(array.data().len()))?;
+            if placed == Placed::Inline {
+                writer.array_data(array.data());
+            }
+            place(placed, array.data(), region)
+        }
         Value::Array(array) => {
             let placed = writer.array(array.head())?;
             if placed == Placed::Inline {
@@ -67,14 +80,26 @@ fn sequence<'v>(
     Ok(())
 }
 
-fn dict<'v>(pairs: &'v [(Value, Value)], writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
-    let mut map = writer.map(pairs.len())?;
+fn dict<'v>(
+    kind: MapKind,
+    pairs: &'v [(Value, Value)],
+    writer: &mut Writer<'_>,
+    region: &mut Vec<&'v [u8]>,
+) -> Result<()> {
+    let mut map = writer.map(kind, pairs.len())?;
     for (index, (key, value)) in pairs.iter().enumerate() {
         writer.key(&mut map);
         write_value(key, writer, region)
             .and_then(|()| writer.value(&mut map))
             .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{index}]"))))?;
-        write_value(value, writer, region).map_err(|error| {
+        let written = match (kind, value) {
+            (MapKind::Counter, Value::Bool(_) | Value::Int(_) | Value::Float(_))
+            | (MapKind::Dict | MapKind::OrderedDict, _) => write_value(value, writer, region),
+            (MapKind::Counter, _) => {
+                Err(Error::new(Code::BadType).note("a count is a bool, an int or a float"))
+            }
+        };
+        written.map_err(|error| {
             error.within(|path| match key {
                 Value::Str(name) => push_name(path, name),
                 _ => path.push_str(&format!(".values[{index}]")),

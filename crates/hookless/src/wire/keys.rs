@@ -8,20 +8,75 @@ use std::ops::Range;
 
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
-use crate::value::fits_native;
+use crate::limits::Limits;
+use crate::value::{
+    Decimal, Exact, Standard, StandardLeaf, exact_decimal, exact_fraction, fits_native, range_form,
+};
 use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
 use crate::wire::{raw, size};
 
+/// What lies in the keys of a table, and decides how they are compared.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// A NaN, a NumPy scalar or a path: a host's own table may not see what K4 to K7 see.
+    pub(crate) odd: bool,
+    /// A NumPy scalar (K8).
+    numpy: bool,
+    /// A Decimal (K8).
+    decimal: bool,
+}
+
+impl Marks {
+    /// Of a NaN.
+    pub(crate) const ODD: Marks = Marks { odd: true, numpy: false, decimal: false };
+    /// Of a NumPy scalar.
+    pub(crate) const NUMPY: Marks = Marks { odd: true, numpy: true, decimal: false };
+
+    /// Of a value of the standard library.
+    pub(crate) fn of(value: &Standard) -> Marks {
+        Marks { odd: value.is_odd(), numpy: false, decimal: matches!(value, Standard::Decimal(_)) }
+    }
+
+    /// Both together.
+    pub(crate) const fn and(self, other: Marks) -> Marks {
+        Marks {
+            odd: self.odd | other.odd,
+            numpy: self.numpy | other.numpy,
+            decimal: self.decimal | other.decimal,
+        }
+    }
+
+    /// Whether there is nothing to be marked.
+    pub(crate) const fn is_empty(self) -> bool {
+        !self.odd && !self.numpy && !self.decimal
+    }
+
+    /// K8.
+    #[inline]
+    pub(crate) fn check(self) -> Result<()> {
+        if self.numpy && self.decimal {
+            return Err(
+                Error::new(Code::NotKeyable).note("a NumPy scalar and a Decimal in the keys of one table")
+            );
+        }
+        Ok(())
+    }
+}
+
 /// The forms of the keys of one dict, or of the members of one set.
-#[derive(Debug, Default)]
-pub(crate) struct Forms<'b>(HashSet<Cow<'b, [u8]>>);
+#[derive(Debug)]
+pub(crate) struct Forms<'b> {
+    forms: HashSet<Cow<'b, [u8]>>,
+    /// L6: how long the ints may be that a decimal is compared with.
+    int_bytes: u64,
+}
 
 impl<'b> Forms<'b> {
     /// The forms of the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
-    pub(crate) fn of_prior(items: &'b [u8], count: u64, is_map: bool) -> Result<Forms<'b>> {
+    pub(crate) fn of_prior(items: &'b [u8], count: u64, is_map: bool, int_bytes: u64) -> Result<Forms<'b>> {
         let mut cursor = Cursor::new(items, 0);
-        let mut forms = Forms::default();
+        let mut forms = Forms { forms: HashSet::new(), int_bytes };
         for _ in 0..count {
             forms.add(skip(&mut cursor)?)?;
             if is_map {
@@ -33,19 +88,20 @@ impl<'b> Forms<'b> {
 
     /// Adds the form of a key; false when it is there already.
     pub(crate) fn add(&mut self, key: &'b [u8]) -> Result<bool> {
-        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.0.insert(form(key)?))
+        self.forms.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        Ok(self.forms.insert(form(key, self.int_bytes)?))
     }
 
     /// The same forms, each with bytes of its own.
     pub(crate) fn into_owned(self) -> Forms<'static> {
-        Forms(self.0.into_iter().map(|form| Cow::Owned(form.into_owned())).collect())
+        let forms = self.forms.into_iter().map(|form| Cow::Owned(form.into_owned())).collect();
+        Forms { forms, int_bytes: self.int_bytes }
     }
 
     /// The same for a key whose bytes will not stay where they are.
     pub(crate) fn add_owned(&mut self, key: &[u8]) -> Result<bool> {
-        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.0.insert(Cow::Owned(form(key)?.into_owned())))
+        self.forms.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        Ok(self.forms.insert(Cow::Owned(form(key, self.int_bytes)?.into_owned())))
     }
 }
 
@@ -60,17 +116,17 @@ pub(crate) fn is_compound(key: &[u8]) -> bool {
 }
 
 /// The form of one checked, keyable value.
-fn form(key: &[u8]) -> Result<Cow<'_, [u8]>> {
+fn form(key: &[u8], int_bytes: u64) -> Result<Cow<'_, [u8]>> {
     let mut cursor = Cursor::new(key, 0);
     Ok(match cursor.head()? {
         Head::Nil | Head::Unsigned(_) | Head::Negative(_) | Head::Str(_) | Head::Bin(_) => Cow::Borrowed(key),
         Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value))),
         Head::Float(bits) => number(|out| real(out, f64::from_bits(bits))),
-        Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?),
+        Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?, int_bytes)?,
         Head::Array(_) => {
             let mut out = Vec::new();
             out.try_reserve(key.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-            compound(&mut Cursor::new(key, 0), &mut out)?;
+            compound(&mut Cursor::new(key, 0), &mut out, int_bytes)?;
             Cow::Owned(out)
         }
         Head::Map(_) => return Err(Error::new(Code::NotKeyable)),
@@ -83,13 +139,85 @@ fn number(write: impl FnOnce(&mut Vec<u8>)) -> Cow<'static, [u8]> {
     Cow::Owned(out)
 }
 
-fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8]) -> Cow<'b, [u8]> {
+fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8], int_bytes: u64) -> Result<Cow<'b, [u8]>> {
     if ext == leaf::COMPLEX {
-        return number(|out| complex(out, double(payload), double(payload.get(8..).unwrap_or_default())));
+        return Ok(number(|out| complex(out, double(payload), double(payload.get(8..).unwrap_or_default()))));
     }
-    match ScalarKind::from_ext(ext) {
-        Some(kind) => number(|out| scalar(out, kind, payload)),
-        None => Cow::Borrowed(key),
+    if let Some(kind) = ScalarKind::from_ext(ext) {
+        return Ok(number(|out| scalar(out, kind, payload)));
+    }
+    match StandardLeaf::from_ext(ext) {
+        Some(leaf) => standard(key, leaf, payload, int_bytes),
+        None => Ok(Cow::Borrowed(key)),
+    }
+}
+
+/// K4 and K7 for values of the standard library.
+fn standard<'b>(
+    key: &'b [u8],
+    leaf: StandardLeaf,
+    payload: &'b [u8],
+    int_bytes: u64,
+) -> Result<Cow<'b, [u8]>> {
+    let parsed = || Standard::parse(leaf, payload, &Limits { int_bytes: u64::MAX, ..Limits::default() });
+    // A payload with its byte `at` cleared.
+    let cleared = |at: usize| {
+        let mut copy = payload.to_vec();
+        copy.get_mut(at).into_iter().for_each(|byte| *byte = 0);
+        number(|out| raw::ext(out, leaf.ext(), &copy))
+    };
+    Ok(match leaf {
+        StandardLeaf::Time => cleared(3),
+        StandardLeaf::DateTime => cleared(7),
+        StandardLeaf::Uuid => number(|out| raw::ext(out, leaf.ext(), payload.get(..16).unwrap_or_default())),
+        StandardLeaf::Decimal => match parsed()? {
+            Standard::Decimal(value) => match exact_decimal(&value, int_bytes) {
+                Some(found) => number(|out| exact(out, &found)),
+                None => Cow::Borrowed(key),
+            },
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Fraction => match parsed()? {
+            Standard::Fraction(value) => number(|out| exact(out, &exact_fraction(&value))),
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Range => match parsed()? {
+            Standard::Range(range) => number(|out| raw::ext(out, leaf.ext(), &range_form(&range))),
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Path => match parsed()? {
+            Standard::Path(path) => {
+                let mut folded = Vec::new();
+                Standard::Path(path.folded()).write(&mut folded);
+                number(|out| raw::ext(out, leaf.ext(), &folded))
+            }
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Ellipsis
+        | StandardLeaf::Date
+        | StandardLeaf::TimeDelta
+        | StandardLeaf::SafeUuid
+        | StandardLeaf::Ip
+        // Not keyable, so never asked for.
+        | StandardLeaf::Zone
+        | StandardLeaf::StructTime => Cow::Borrowed(key),
+    })
+}
+
+fn exact(out: &mut Vec<u8>, value: &Exact) {
+    let ext = |out: &mut Vec<u8>, value: Standard| {
+        let mut payload = Vec::new();
+        value.write(&mut payload);
+        raw::ext(out, value.leaf().ext(), &payload);
+    };
+    match value {
+        Exact::Int(negative, magnitude) => integer(out, *negative, magnitude),
+        Exact::Float(value) => raw::float(out, *value),
+        Exact::Fraction(value) => ext(out, Standard::Fraction(value.clone())),
+        Exact::Decimal(negative, digits, exponent) => {
+            let (negative, digits, exponent) = (*negative, digits.clone(), *exponent);
+            ext(out, Standard::Decimal(Decimal::Finite { negative, digits, exponent }));
+        }
     }
 }
 
@@ -216,20 +344,20 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
 /// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members.
 ///
 /// Goes through the key once, so that its cost is that of its bytes, which are charged (limits.md).
-fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Result<()> {
     let Head::Array(count) = cursor.head()? else { return Err(Error::new(Code::NotKeyable)) };
     let marker: [u8; 3] = cursor.array()?;
     raw::array(out, count);
     out.extend_from_slice(&marker);
     if marker != Node::FrozenSet.marker() {
-        return (1..count).try_for_each(|_| append(cursor, out));
+        return (1..count).try_for_each(|_| append(cursor, out, int_bytes));
     }
     let start = out.len();
     let mut members = Vec::new();
     members.try_reserve_exact(size(count)).map_err(|_| Error::new(Code::OutOfMemory))?;
     for _ in 1..count {
         let from = out.len();
-        append(cursor, out)?;
+        append(cursor, out, int_bytes)?;
         members.push(from..out.len());
     }
     let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
@@ -247,13 +375,13 @@ fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// Appends the form of the next value. Forms are encodings, none a prefix of another, so they can be joined as they are.
-fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Result<()> {
     out.try_reserve(16).map_err(|_| Error::new(Code::OutOfMemory))?;
     if is_compound(cursor.rest) {
-        return compound(cursor, out);
+        return compound(cursor, out, int_bytes);
     }
     let key = skip(cursor)?;
-    let form = form(key)?;
+    let form = form(key, int_bytes)?;
     out.try_reserve(form.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
     out.extend_from_slice(&form);
     Ok(())
@@ -266,7 +394,7 @@ mod tests {
     fn form_of(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut key = Vec::new();
         write(&mut key);
-        form(&key).unwrap().into_owned()
+        form(&key, 16_384).unwrap().into_owned()
     }
 
     #[test]

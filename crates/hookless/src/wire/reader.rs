@@ -6,13 +6,14 @@ use crate::frame::{FrameKind, HEAD_LEN, Head as FrameHead, RegionCursor};
 use crate::limits::{Budget, Limits, charge, over};
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::marker::Node;
-use crate::wire::{Build, SequenceKind, SetKind, keys, wide};
+use crate::wire::{Build, MapKind, SequenceKind, SetKind, keys, wide};
 use open::{Open, Table, What};
 
 mod leaf;
 mod ndarray;
 mod open;
 mod report;
+mod standard;
 
 pub(crate) use open::push_index;
 pub use open::push_name;
@@ -161,7 +162,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Head::Float(bits) => {
                 self.budget.charge(charge::FLOAT)?;
                 if self.in_key && keys::is_nan(bits) {
-                    self.mark_odd();
+                    self.mark(keys::Marks::ODD)?;
                 }
                 self.build.float(f64::from_bits(bits))?
             }
@@ -170,7 +171,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 self.build.negative(value)?
             }
             Head::Array(count) => return self.open_array(count),
-            Head::Map(pairs) => return self.open_map(u64::from(pairs)),
+            Head::Map(pairs) => return self.open_map(MapKind::Dict, u64::from(pairs)),
             Head::Bin(len) => self.bin(len)?,
             Head::Ext(ext, len) => self.leaf(ext, len)?,
         };
@@ -192,7 +193,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     self.build.push(list, value)?;
                     self.in_key = top.in_key;
                 }
-                What::Map { map, key, table } => match key.take() {
+                What::Map { kind, map, key, table } => match key.take() {
                     None => {
                         let bytes = table.close_key(self.cursor.rest);
                         if keys::is_compound(bytes) {
@@ -201,12 +202,16 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         }
                         *key = Some(value);
                         self.in_key = false;
+                        if *kind == MapKind::Counter {
+                            self.at = self.cursor.rest;
+                            standard::check_count(self.at)?;
+                        }
                     }
                     Some(found) => {
                         self.at = table.at;
-                        let new = Self::is_new(table, top.items, true)?;
+                        let new = Self::is_new(table, top.items, true, self.limits)?;
                         if !new || !self.build.insert(map, found, value)? {
-                            return Err(Error::new(duplicate(table.odd, new)));
+                            return Err(Error::new(duplicate(table.marks.odd, new)));
                         }
                         table.done = table.done.saturating_add(1);
                         table.at = self.cursor.rest;
@@ -223,9 +228,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     if keys::is_compound(bytes) {
                         self.budget.charge(charge::compound_key(wide(bytes.len())))?;
                     }
-                    let new = Self::is_new(table, top.items, false)?;
+                    let new = Self::is_new(table, top.items, false, self.limits)?;
                     if !new || !self.build.add(set, value)? {
-                        return Err(Error::new(duplicate(table.odd, new)));
+                        return Err(Error::new(duplicate(table.marks.odd, new)));
                     }
                     table.done = table.done.saturating_add(1);
                     table.at = self.cursor.rest;
@@ -264,31 +269,37 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
 
     /// K3, where the builder's own tables do not answer it.
     #[inline]
-    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool) -> Result<bool> {
-        if B::OWN_KEYS && !table.odd {
+    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool, limits: &Limits) -> Result<bool> {
+        if B::OWN_KEYS && !table.marks.odd {
             return Ok(true);
         }
         let forms = match &mut table.forms {
             Some(forms) => forms,
-            none => none.insert(Box::new(keys::Forms::of_prior(items, table.done, is_map)?)),
+            none => {
+                let prior = keys::Forms::of_prior(items, table.done, is_map, limits.int_bytes)?;
+                none.insert(Box::new(prior))
+            }
         };
         forms.add(table.key)
     }
 
-    /// Says to each table around a NaN or a NumPy scalar in key position that forms must be compared there.
+    /// Says to each table around a value in key position what it is (K8), and whether forms must be compared there.
     #[cold]
-    fn mark_odd(&mut self) {
+    fn mark(&mut self, marks: keys::Marks) -> Result<()> {
         for open in self.stack.iter_mut().rev() {
-            if std::mem::replace(&mut open.odd, true) {
-                return;
+            let all = open.marks.and(marks);
+            if all == std::mem::replace(&mut open.marks, all) {
+                return Ok(());
             }
             if let What::Map { table, .. } | What::Set { table, .. } = &mut open.what {
-                table.odd = true;
+                table.marks = table.marks.and(marks);
+                table.marks.check()?;
             }
             if !open.in_key {
-                return;
+                return Ok(());
             }
         }
+        Ok(())
     }
 
     /// K2.
@@ -325,7 +336,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.stack.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let (in_key, items) = (self.in_key, self.cursor.rest);
         self.in_key |= matches!(what, What::Map { .. } | What::Set { .. });
-        self.stack.push(Open { left, below, in_key, odd: false, items, what });
+        self.stack.push(Open { left, below, in_key, marks: keys::Marks::default(), items, what });
         Ok(())
     }
 
@@ -351,6 +362,29 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 self.open_set(SetKind::Set, items, below)
             }
             Node::FrozenSet => self.open_set(SetKind::FrozenSet, items, below),
+            Node::Slice => {
+                self.not_in_key()?;
+                if items != 3 {
+                    return Err(Error::new(Code::BadArity).note(format!("a slice has 3 parts, not {items}")));
+                }
+                self.open_sequence(SequenceKind::Slice, items, below)
+            }
+            Node::Deque => {
+                self.not_in_key()?;
+                self.open_deque(items, below)
+            }
+            Node::OrderedDict => {
+                self.not_in_key()?;
+                self.open_inner_map(MapKind::OrderedDict, items)
+            }
+            Node::Counter => {
+                self.not_in_key()?;
+                self.open_inner_map(MapKind::Counter, items)
+            }
+            Node::TypedArray => {
+                self.not_in_key()?;
+                self.typed_array(items).map(Some)
+            }
             Node::Array => {
                 self.not_in_key()?;
                 self.ndarray(items).map(Some)
@@ -363,7 +397,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     fn open_sequence(&mut self, kind: SequenceKind, len: u64, below: u64) -> Result<Option<B::Value>> {
-        self.admit(len, charge::SEQUENCE)?;
+        self.admit(len, charge::sequence(kind))?;
         let list = self.build.sequence(kind, usize::try_from(len).unwrap_or(usize::MAX))?;
         if len == 0 {
             return self.build.finish_sequence(list).map(Some);
@@ -372,16 +406,17 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         Ok(None)
     }
 
-    fn open_map(&mut self, pairs: u64) -> Result<Option<B::Value>> {
+    fn open_map(&mut self, kind: MapKind, pairs: u64) -> Result<Option<B::Value>> {
         let elements = pairs.saturating_mul(2);
         let below = self.claim(elements)?;
         self.not_in_key()?;
-        self.admit(elements, charge::table(charge::DICT, pairs))?;
-        let map = self.build.map(usize::try_from(pairs).unwrap_or(usize::MAX))?;
+        self.admit(elements, charge::map(kind, pairs))?;
+        let map = self.build.map(kind, usize::try_from(pairs).unwrap_or(usize::MAX))?;
         if pairs == 0 {
             return self.build.finish_map(map).map(Some);
         }
-        self.open(elements, below, What::Map { map, key: None, table: Table::starting(self.cursor.rest) })?;
+        let table = Table::starting(self.cursor.rest);
+        self.open(elements, below, What::Map { kind, map, key: None, table })?;
         Ok(None)
     }
 

@@ -1,9 +1,9 @@
 //! The builder that makes [`Value`]s.
 
-use crate::array::{Array, ArrayHead, Scalar, ScalarKind};
+use crate::array::{Array, ArrayHead, Scalar, ScalarKind, TypeCode, TypedArray};
 use crate::error::{Code, Error, Result};
-use crate::value::{Entry, Int, Report, Surrogates, TextRef, TraceFrame, Value};
-use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
+use crate::value::{Entry, Int, Report, Standard, Surrogates, TextRef, TraceFrame, Value};
+use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
 /// holds their place (an empty value of its own has none).
@@ -68,10 +68,19 @@ impl Tree {
                     place(data);
                 }
             }
-            Value::List(items) | Value::Tuple(items) => {
+            Value::TypedArray(array) => {
+                let data = array.data_mut();
+                if is_place(data, data.capacity()) {
+                    place(data);
+                }
+            }
+            Value::List(items) | Value::Tuple(items) | Value::Deque { items, .. } => {
                 items.iter_mut().for_each(|item| Tree::fill(item, place))
             }
-            Value::Dict(pairs) => pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place)),
+            Value::Slice(parts) => parts.iter_mut().for_each(|part| Tree::fill(part, place)),
+            Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
+                pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place))
+            }
             Value::Exception(report) => {
                 for entry in &mut report.entries {
                     entry.args.iter_mut().for_each(|arg| Tree::fill(arg, place));
@@ -88,6 +97,7 @@ impl Tree {
             | Value::Complex { .. }
             | Value::Str(_)
             | Value::Surrogates(_)
+            | Value::Standard(_)
             | Value::Scalar(_) => {}
         }
     }
@@ -96,7 +106,7 @@ impl Tree {
 impl Build for Tree {
     type Value = Value;
     type Sequence = (SequenceKind, Vec<Value>);
-    type Map = Vec<(Value, Value)>;
+    type Map = (MapKind, Vec<(Value, Value)>);
     type Set = (SetKind, Vec<Value>);
 
     const OWN_KEYS: bool = false;
@@ -155,6 +165,14 @@ impl Build for Tree {
         Ok(Value::Array(Box::new(Array::trusted(head, self.held(data)?))))
     }
 
+    fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Value> {
+        Ok(Value::TypedArray(Box::new(TypedArray::trusted(code, self.held(data)?))))
+    }
+
+    fn standard(&mut self, value: Standard) -> Result<Value> {
+        Ok(Value::Standard(Box::new(value)))
+    }
+
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Value> {
         Scalar::new(kind, copied(payload)?).map(|scalar| Value::Scalar(Box::new(scalar)))
     }
@@ -172,20 +190,29 @@ impl Build for Tree {
         Ok(match kind {
             SequenceKind::List => Value::List(items),
             SequenceKind::Tuple => Value::Tuple(items),
+            SequenceKind::Deque(maxlen) => Value::Deque { maxlen, items },
+            SequenceKind::Slice => match <[Value; 3]>::try_from(items) {
+                Ok(parts) => Value::Slice(Box::new(parts)),
+                Err(_) => return Err(Error::new(Code::BadArity)),
+            },
         })
     }
 
-    fn map(&mut self, len: usize) -> Result<Self::Map> {
-        reserved(len)
+    fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {
+        Ok((kind, reserved(len)?))
     }
 
     fn insert(&mut self, map: &mut Self::Map, key: Value, value: Value) -> Result<bool> {
-        map.push((key, value));
+        map.1.push((key, value));
         Ok(true)
     }
 
-    fn finish_map(&mut self, map: Self::Map) -> Result<Value> {
-        Ok(Value::Dict(map))
+    fn finish_map(&mut self, (kind, pairs): Self::Map) -> Result<Value> {
+        Ok(match kind {
+            MapKind::Dict => Value::Dict(pairs),
+            MapKind::OrderedDict => Value::OrderedDict(pairs),
+            MapKind::Counter => Value::Counter(pairs),
+        })
     }
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {

@@ -7,11 +7,12 @@ use crate::frame::RegionCursor;
 use crate::limits::{Budget, Limits, charge, over};
 use crate::wire::links::Links;
 use crate::wire::marker::Node;
-use crate::wire::{SequenceKind, SetKind, keys, raw, wide};
+use crate::wire::{MapKind, SequenceKind, SetKind, keys, raw, wide};
 
 mod array;
 mod leaf;
 mod report;
+mod standard;
 
 /// Where [`Writer::bytes`] or [`Writer::array`] put a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub struct Writer<'l> {
     region: RegionCursor,
     depth: u64,
     in_key: bool,
-    /// Whether a NaN or a NumPy scalar was written in key position since the innermost table asked.
-    odd: bool,
+    /// What was written in key position since the innermost table asked.
+    marks: keys::Marks,
     /// Whether the caller's own tables hold no equal keys, odd ones aside.
     unique: bool,
 }
@@ -68,7 +69,7 @@ struct Table {
     items: usize,
     done: u64,
     key: usize,
-    outer_odd: bool,
+    outer: keys::Marks,
     forms: Option<Box<keys::Forms<'static>>>,
 }
 
@@ -81,7 +82,17 @@ impl<'l> Writer<'l> {
         budget.announce(1)?;
         let base = out.len();
         let region = RegionCursor::within(limits.region);
-        Ok(Writer { out, base, limits, budget, region, depth: 0, in_key: false, odd: false, unique })
+        Ok(Writer {
+            out,
+            base,
+            limits,
+            budget,
+            region,
+            depth: 0,
+            in_key: false,
+            marks: keys::Marks::default(),
+            unique,
+        })
     }
 
     /// Ends the body: the buffer with the body appended, and the length of the data region.
@@ -110,30 +121,39 @@ impl<'l> Writer<'l> {
         self.out.try_reserve(more).map_err(|_| Error::new(Code::OutOfMemory))
     }
 
-    /// A list or tuple of `len` items (V14), to be written next; closed by [`Writer::end_sequence`].
+    /// A sequence of `len` items (V14, D15, D16), to be written next; closed by [`Writer::end_sequence`].
     pub fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<()> {
-        if self.in_key && kind == SequenceKind::List {
+        if self.in_key && kind != SequenceKind::Tuple {
             return Err(Error::new(Code::NotKeyable));
         }
-        self.open(charge::SEQUENCE, wide(len))?;
+        self.open(charge::sequence(kind), wide(len))?;
         match kind {
             SequenceKind::List => self.array_head(len)?,
             SequenceKind::Tuple => self.node(Node::Tuple, len)?,
+            SequenceKind::Slice if len == 3 => self.node(Node::Slice, len)?,
+            SequenceKind::Slice => return Err(Error::new(Code::BadArity)),
+            SequenceKind::Deque(maxlen) => self.deque(maxlen, len)?,
         }
         Ok(())
     }
 
-    /// Closes a list or tuple.
+    /// Closes a sequence.
     pub fn end_sequence(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// A dict of `len` pairs (V16): for each, [`Writer::key`], the key, [`Writer::value`], the value.
-    pub fn map(&mut self, len: usize) -> Result<MapScope> {
+    /// A dict of any kind of `len` pairs (V16, D17): for each, [`Writer::key`], the key, [`Writer::value`], the value. That the values
+    /// of a Counter are numbers is the caller's to see to.
+    pub fn map(&mut self, kind: MapKind, len: usize) -> Result<MapScope> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
         }
-        self.open(charge::table(charge::DICT, wide(len)), wide(len).saturating_mul(2))?;
+        self.open(charge::map(kind, wide(len)), wide(len).saturating_mul(2))?;
+        match kind {
+            MapKind::Dict => {}
+            MapKind::OrderedDict => self.node(Node::OrderedDict, 1)?,
+            MapKind::Counter => self.node(Node::Counter, 1)?,
+        }
         self.map_head(len)?;
         Ok(MapScope { table: self.table() })
     }
@@ -155,8 +175,8 @@ impl<'l> Writer<'l> {
     /// Closes a dict.
     pub fn end_map(&mut self, map: MapScope) {
         self.depth = self.depth.saturating_sub(1);
-        // A dict is never part of a key, so what was odd in its keys ends with it.
-        self.odd = map.table.outer_odd;
+        // A dict is never part of a key, so the marks of its keys end with it.
+        self.marks = map.table.outer;
     }
 
     /// A set or frozenset of `len` members: for each, the member and [`Writer::member`].
@@ -188,7 +208,8 @@ impl<'l> Writer<'l> {
     pub fn end_set(&mut self, mut set: SetScope) -> Result<()> {
         self.depth = self.depth.saturating_sub(1);
         self.in_key = set.outer_key;
-        self.odd = set.table.outer_odd || (self.odd && self.in_key);
+        let inner = if self.in_key { self.marks } else { keys::Marks::default() };
+        self.marks = set.table.outer.and(inner);
         let out = &self.out;
         let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
         if set.members.is_sorted_by(|a, b| bytes(a) < bytes(b)) {
@@ -247,8 +268,8 @@ impl<'l> Writer<'l> {
     }
 
     fn table(&mut self) -> Table {
-        let (items, outer_odd) = (self.out.len(), std::mem::replace(&mut self.odd, false));
-        Table { items, done: 0, key: items, outer_odd, forms: None }
+        let (items, outer) = (self.out.len(), std::mem::take(&mut self.marks));
+        Table { items, done: 0, key: items, outer, forms: None }
     }
 
     /// K3: refuses a key whose form came before.
@@ -258,7 +279,8 @@ impl<'l> Writer<'l> {
         if keys::is_compound(key) {
             self.budget.charge(charge::compound_key(wide(key.len())))?;
         }
-        if (self.odd || !self.unique) && !self.is_new(table, is_map)? {
+        self.marks.check()?;
+        if (self.marks.odd || !self.unique) && !self.is_new(table, is_map)? {
             return Err(Error::new(Code::DuplicateKey));
         }
         table.done = table.done.saturating_add(1);
@@ -268,7 +290,9 @@ impl<'l> Writer<'l> {
     fn is_new(&self, table: &mut Table, is_map: bool) -> Result<bool> {
         if table.forms.is_none() {
             let items = self.out.get(table.items..table.key).unwrap_or_default();
-            table.forms = Some(Box::new(keys::Forms::of_prior(items, table.done, is_map)?.into_owned()));
+            table.forms = Some(Box::new(
+                keys::Forms::of_prior(items, table.done, is_map, self.limits.int_bytes)?.into_owned(),
+            ));
         }
         let key = self.out.get(table.key..).unwrap_or_default();
         table.forms.as_mut().map_or(Ok(true), |forms| forms.add_owned(key))

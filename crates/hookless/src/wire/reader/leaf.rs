@@ -4,9 +4,9 @@ use crate::array::ElementCheck;
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
-use crate::value::{fits_native, generalised};
+use crate::value::{StandardLeaf, fits_native, generalised};
 use crate::wire::marker::leaf;
-use crate::wire::{Build, BytesKind, Characters, Data, wide};
+use crate::wire::{Build, BytesKind, Characters, Data, keys, wide};
 
 use super::{Reader, Slot};
 
@@ -71,9 +71,10 @@ impl<B: Build> Reader<'_, '_, B> {
                 self.region_bytes(BytesKind::ByteArray, payload)
             }
             leaf::DTYPE => Err(Error::new(Code::BadType).note("a dtype is no value")),
-            _ => match ScalarKind::from_ext(ext) {
-                Some(kind) => self.scalar(kind, payload),
-                None => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
+            _ => match (ScalarKind::from_ext(ext), StandardLeaf::from_ext(ext)) {
+                (Some(kind), _) => self.scalar(kind, payload),
+                (None, Some(leaf)) => self.standard(leaf, payload),
+                (None, None) => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
             },
         }
     }
@@ -113,7 +114,7 @@ impl<B: Build> Reader<'_, '_, B> {
         self.budget.charge(charge::COMPLEX)?;
         let (re, im) = (f64::from_be_bytes(*re), f64::from_be_bytes(*im));
         if self.in_key && (re.is_nan() || im.is_nan()) {
-            self.mark_odd();
+            self.mark(keys::Marks::ODD)?;
         }
         self.build.complex(re, im)
     }
@@ -141,11 +142,8 @@ impl<B: Build> Reader<'_, '_, B> {
 
     /// A9, A11.
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<B::Value> {
-        if self.in_key {
-            if !kind.is_keyable() {
-                return Err(Error::new(Code::NotKeyable));
-            }
-            self.mark_odd();
+        if self.in_key && !kind.is_keyable() {
+            return Err(Error::new(Code::NotKeyable));
         }
         self.budget.charge(charge::scalar(wide(payload.len()), kind))?;
         if kind == ScalarKind::Str
@@ -154,6 +152,9 @@ impl<B: Build> Reader<'_, '_, B> {
             return Err(self.bad_utf8(payload, at));
         }
         kind.check(payload)?;
+        if self.in_key {
+            self.mark(keys::Marks::NUMPY)?;
+        }
         self.build.scalar(kind, payload)
     }
 }

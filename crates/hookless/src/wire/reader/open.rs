@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::value::TextRef;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::links::Links;
-use crate::wire::{Build, EntryHead, EntryParts, keys, size, wide};
+use crate::wire::{Build, EntryHead, EntryParts, MapKind, keys, size, wide};
 
 /// One open container.
 pub(crate) struct Open<'b, B: Build> {
@@ -15,8 +15,8 @@ pub(crate) struct Open<'b, B: Build> {
     pub(crate) below: u64,
     /// Whether the container itself is in key position (K1).
     pub(crate) in_key: bool,
-    /// Whether a NaN or a NumPy scalar in key position lies inside, so that those around it know already.
-    pub(crate) odd: bool,
+    /// What lies inside in key position, so that those around it know already.
+    pub(crate) marks: keys::Marks,
     /// The body from its first element on.
     pub(crate) items: &'b [u8],
     pub(crate) what: What<'b, B>,
@@ -24,7 +24,7 @@ pub(crate) struct Open<'b, B: Build> {
 
 pub(crate) enum What<'b, B: Build> {
     Sequence { list: B::Sequence, len: u64 },
-    Map { map: B::Map, key: Option<B::Value>, table: Table<'b> },
+    Map { kind: MapKind, map: B::Map, key: Option<B::Value>, table: Table<'b> },
     Set { set: B::Set, table: Table<'b>, previous: &'b [u8] },
     Report(Box<ReportState<'b, B::Value>>),
 }
@@ -38,8 +38,8 @@ pub(crate) struct Table<'b> {
     pub(crate) key: &'b [u8],
     /// Keys admitted.
     pub(crate) done: u64,
-    /// Whether a NaN or a NumPy scalar is among them, so that forms must be compared.
-    pub(crate) odd: bool,
+    /// What is among them, so that forms may have to be compared.
+    pub(crate) marks: keys::Marks,
     pub(crate) forms: Option<Box<keys::Forms<'b>>>,
 }
 

@@ -4,7 +4,7 @@ use crate::array::{ArrayHead, Dtype, Order, ScalarKind};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
 use crate::wire::marker::{FALSE, NIL, Node, TRUE, leaf};
-use crate::wire::{raw, size, wide};
+use crate::wire::{keys, raw, size, wide};
 
 use super::{Placed, Writer};
 
@@ -86,7 +86,9 @@ impl Writer<'_> {
         self.budget.charge(charge::scalar(wide(payload.len()), kind))?;
         self.check_length(payload.len())?;
         self.room(payload.len().saturating_add(8))?;
-        self.odd |= self.in_key;
+        if self.in_key {
+            self.marks = self.marks.and(keys::Marks::NUMPY);
+        }
         raw::ext(&mut self.out, kind.ext(), payload);
         Ok(())
     }

@@ -71,7 +71,7 @@ impl Writer<'_> {
     #[inline]
     pub fn float(&mut self, value: f64) -> Result<()> {
         self.budget.charge(charge::FLOAT)?;
-        self.odd |= self.in_key && value.is_nan();
+        self.marks.odd |= self.in_key && value.is_nan();
         raw::float(&mut self.out, value);
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Writer<'_> {
     /// A complex number (V9).
     pub fn complex(&mut self, re: f64, im: f64) -> Result<()> {
         self.budget.charge(charge::COMPLEX)?;
-        self.odd |= self.in_key && (re.is_nan() || im.is_nan());
+        self.marks.odd |= self.in_key && (re.is_nan() || im.is_nan());
         raw::complex(&mut self.out, re, im);
         Ok(())
     }

@@ -1,0 +1,201 @@
+//! The classes of the standard library that hookless makes and reads.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+
+use hookless::{IpKind, PathClass};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// A type of the standard library that has a form on the wire.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Ellipsis,
+    Range,
+    Slice,
+    Date,
+    Time,
+    DateTime,
+    TimeDelta,
+    TimeZone,
+    ZoneInfo,
+    Uuid,
+    SafeUuid,
+    Decimal,
+    Fraction,
+    Ip(IpKind),
+    Path(PathClass),
+    ForeignPath,
+    StructTime,
+    Deque,
+    OrderedDict,
+    Counter,
+    TypedArray,
+}
+
+/// Module, class, kind.
+const TYPES: [(&str, &str, Kind); 28] = [
+    ("builtins", "ellipsis", Kind::Ellipsis),
+    ("builtins", "range", Kind::Range),
+    ("builtins", "slice", Kind::Slice),
+    ("datetime", "date", Kind::Date),
+    ("datetime", "time", Kind::Time),
+    ("datetime", "datetime", Kind::DateTime),
+    ("datetime", "timedelta", Kind::TimeDelta),
+    ("datetime", "timezone", Kind::TimeZone),
+    ("zoneinfo", "ZoneInfo", Kind::ZoneInfo),
+    ("uuid", "UUID", Kind::Uuid),
+    ("uuid", "SafeUUID", Kind::SafeUuid),
+    ("decimal", "Decimal", Kind::Decimal),
+    ("fractions", "Fraction", Kind::Fraction),
+    ("ipaddress", "IPv4Address", Kind::Ip(IpKind::Address)),
+    ("ipaddress", "IPv6Address", Kind::Ip(IpKind::Address)),
+    ("ipaddress", "IPv4Network", Kind::Ip(IpKind::Network)),
+    ("ipaddress", "IPv6Network", Kind::Ip(IpKind::Network)),
+    ("ipaddress", "IPv4Interface", Kind::Ip(IpKind::Interface)),
+    ("ipaddress", "IPv6Interface", Kind::Ip(IpKind::Interface)),
+    ("pathlib", "PurePosixPath", Kind::Path(PathClass::PurePosix)),
+    ("pathlib", "PureWindowsPath", Kind::Path(PathClass::PureWindows)),
+    ("pathlib", "PosixPath", Kind::Path(PathClass::Posix)),
+    ("pathlib", "WindowsPath", Kind::Path(PathClass::Windows)),
+    ("hookless.paths", "ForeignPath", Kind::ForeignPath),
+    ("time", "struct_time", Kind::StructTime),
+    ("collections", "deque", Kind::Deque),
+    ("collections", "OrderedDict", Kind::OrderedDict),
+    ("collections", "Counter", Kind::Counter),
+];
+
+/// Types by their addresses, as far as their modules are loaded.
+#[derive(Default)]
+struct Known {
+    kinds: HashMap<usize, Kind>,
+    /// Keeps the types alive, so that no other type gets such an address.
+    held: Vec<Py<PyType>>,
+    modules: HashSet<&'static str>,
+}
+
+static KNOWN: PyOnceLock<Mutex<Known>> = PyOnceLock::new();
+
+/// The kind of an object by its exact type; a module that is not loaded has made no object.
+pub(crate) fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
+    let py = value.py();
+    let address = value.get_type_ptr() as usize;
+    let known = KNOWN.get_or_init(py, Mutex::default);
+    let Ok(mut known) = known.lock() else { return Ok(None) };
+    if let Some(kind) = known.kinds.get(&address) {
+        return Ok(Some(*kind));
+    }
+    if known.modules.len() == ALL_MODULES {
+        return Ok(None);
+    }
+    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    for (module, names) in modules_of_types() {
+        if known.modules.contains(module) {
+            continue;
+        }
+        let Some(found) = modules.get_item(module)? else { continue };
+        // One that is still being imported lacks some of its classes: it is asked again.
+        let types: Option<Vec<_>> = names
+            .iter()
+            .map(|(name, kind)| match *name {
+                "ellipsis" => Some((py.Ellipsis().bind(py).get_type(), *kind)),
+                name => Some((found.getattr(name).ok()?.cast_into::<PyType>().ok()?, *kind)),
+            })
+            .collect();
+        let Some(types) = types else { continue };
+        for (class, kind) in types {
+            known.kinds.insert(class.as_ptr() as usize, kind);
+            known.held.push(class.unbind());
+        }
+        known.modules.insert(module);
+    }
+    Ok(known.kinds.get(&address).copied())
+}
+
+/// Modules of [`TYPES`], and `array`.
+const ALL_MODULES: usize = 12;
+
+fn modules_of_types() -> Vec<(&'static str, Vec<(&'static str, Kind)>)> {
+    let mut all: Vec<(&'static str, Vec<(&'static str, Kind)>)> = Vec::new();
+    for (module, name, kind) in TYPES.into_iter().chain([("array", "array", Kind::TypedArray)]) {
+        match all.iter_mut().find(|(known, _)| *known == module) {
+            Some((_, names)) => names.push((name, kind)),
+            None => all.push((module, vec![(name, kind)])),
+        }
+    }
+    all
+}
+
+/// The classes and functions that make values.
+pub(crate) struct Shelf {
+    pub(super) timezone: Py<PyAny>,
+    pub(super) zone_info: Py<PyAny>,
+    pub(super) uuid: Py<PyAny>,
+    pub(super) safe_uuid: Py<PyAny>,
+    pub(super) decimal: Py<PyAny>,
+    /// Makes a Fraction of a numerator and a denominator in lowest terms.
+    pub(super) fraction: Py<PyAny>,
+    /// In the order of `IpKind`, IPv4 before IPv6.
+    pub(super) ip: [Py<PyAny>; 6],
+    /// `hookless.paths.split`
+    pub(super) split: Py<PyAny>,
+    /// `hookless.paths.made`
+    pub(super) path: Py<PyAny>,
+    pub(super) struct_time: Py<PyAny>,
+    pub(crate) deque: Py<PyAny>,
+    pub(crate) ordered_dict: Py<PyAny>,
+    pub(crate) counter: Py<PyAny>,
+    /// An empty array of each type code and itemsize: a copy of it is made without the warning that `u` is deprecated.
+    pub(super) arrays: Py<PyDict>,
+}
+
+static SHELF: PyOnceLock<Shelf> = PyOnceLock::new();
+static ZONES: PyOnceLock<HashSet<String>> = PyOnceLock::new();
+
+/// The fixed list of imports.
+pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
+    SHELF.get_or_try_init(py, || {
+        let get = |module: &str, name: &str| -> PyResult<Py<PyAny>> {
+            Ok(py.import(module)?.getattr(name)?.unbind())
+        };
+        Ok(Shelf {
+            timezone: get("datetime", "timezone")?,
+            zone_info: get("zoneinfo", "ZoneInfo")?,
+            uuid: get("uuid", "UUID")?,
+            safe_uuid: get("uuid", "SafeUUID")?,
+            decimal: get("decimal", "Decimal")?,
+            fraction: get("hookless._standard", "coprime")?,
+            ip: [
+                get("ipaddress", "IPv4Address")?,
+                get("ipaddress", "IPv4Network")?,
+                get("ipaddress", "IPv4Interface")?,
+                get("ipaddress", "IPv6Address")?,
+                get("ipaddress", "IPv6Network")?,
+                get("ipaddress", "IPv6Interface")?,
+            ],
+            split: get("hookless.paths", "split")?,
+            path: get("hookless.paths", "made")?,
+            struct_time: get("time", "struct_time")?,
+            deque: get("collections", "deque")?,
+            ordered_dict: get("collections", "OrderedDict")?,
+            counter: get("collections", "Counter")?,
+            arrays: get("hookless._standard", "empty_arrays")?.bind(py).call0()?.cast_into::<PyDict>()?.unbind(),
+        })
+    })
+}
+
+/// The keys of all zones that this host knows, read once.
+pub(super) fn zones(py: Python<'_>) -> PyResult<&HashSet<String>> {
+    ZONES.get_or_try_init(py, || py.import("zoneinfo")?.call_method0("available_timezones")?.extract())
+}
+
+/// Import now what the first value of a kind would import while it is decoded: the standard library's value classes, and the list of time
+/// zones.
+#[pyfunction]
+pub(crate) fn warm_up(py: Python<'_>) -> PyResult<()> {
+    crate::warm::warm(py)?;
+    crate::warm::numpy(py)?;
+    shelf(py)?;
+    zones(py).map(|_| ())
+}

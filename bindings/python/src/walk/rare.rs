@@ -1,0 +1,114 @@
+//! Values of the standard library to the wire.
+
+use hookless::wire::{MapKind, Placed, SequenceKind};
+use hookless::{Code, Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::{Walker, changed, key_step};
+use crate::ffi::types::{Exact, exact};
+use crate::standard::{self, Kind, Unreadable};
+
+impl<'py> Walker<'_, '_, 'py> {
+    /// A value of the standard library, whose kind its exact type has told.
+    pub(super) fn standard(&mut self, value: &Bound<'py, PyAny>, kind: Kind) -> Result<()> {
+        match kind {
+            Kind::Slice => self.slice(value),
+            Kind::Deque => self.deque(value),
+            Kind::OrderedDict => self.ordered_dict(value),
+            Kind::Counter => self.dict(MapKind::Counter, value),
+            Kind::TypedArray => self.typed_array(value),
+            kind => match self.readable(value, standard::read(value, kind))? {
+                Some(read) => self.writer.standard(&read),
+                None => Err(self.unsupported(value, "")),
+            },
+        }
+    }
+
+    /// What was read of a value, or why it cannot be sent.
+    fn readable<T>(&mut self, value: &Bound<'py, PyAny>, read: std::result::Result<T, Unreadable>) -> Result<T> {
+        match read {
+            Ok(read) => Ok(read),
+            Err(Unreadable::Field(what)) => Err(self.unsupported(value, &what)),
+            Err(Unreadable::Refused(error)) if error.code() == Code::IntLimit => Err(error),
+            Err(Unreadable::Refused(error)) => Err(self.unsupported(value, &error.to_string())),
+            Err(Unreadable::Raised(error)) if standard::is_malformed(&error, self.py) => {
+                Err(self.unsupported(value, "its fields are not what its class makes them"))
+            }
+            Err(Unreadable::Raised(error)) => self.passed(Err(error)),
+        }
+    }
+
+    fn slice(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        self.writer.sequence(SequenceKind::Slice, 3)?;
+        for name in ["start", "stop", "step"] {
+            let part = self.passed(value.getattr(name))?;
+            self.value(&part).map_err(|error| error.within(|path| path.push_str(&format!(".{name}"))))?;
+        }
+        self.writer.end_sequence();
+        Ok(())
+    }
+
+    fn deque(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let maxlen = self.passed(value.getattr("maxlen").and_then(|most| most.extract::<Option<u64>>()))?;
+        let len = self.passed(value.len())?;
+        self.writer.sequence(SequenceKind::Deque(maxlen), len)?;
+        let mut done = 0;
+        for item in self.passed(value.try_iter())? {
+            // Its iterator raises when the deque has changed.
+            let Ok(item) = item else { return Err(changed()) };
+            if done == len {
+                return Err(changed());
+            }
+            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{done}]"))))?;
+            done += 1;
+        }
+        self.writer.end_sequence();
+        if done == len { Ok(()) } else { Err(changed()) }
+    }
+
+    /// In its own order, which `move_to_end` changes and the dict below does not know.
+    fn ordered_dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let len = dict.len();
+        let mut map = self.writer.map(MapKind::OrderedDict, len)?;
+        let mut done = 0;
+        for key in self.passed(value.try_iter())? {
+            let Ok(key) = key else { return Err(changed()) };
+            if done == len {
+                return Err(changed());
+            }
+            let item = self.passed(dict.get_item(&key))?;
+            let Some(item) = item else { return Err(changed()) };
+            self.writer.key(&mut map);
+            self.value(&key)
+                .and_then(|()| self.writer.value(&mut map))
+                .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
+            self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
+            done += 1;
+        }
+        self.writer.end_map(map);
+        if done == len { Ok(()) } else { Err(changed()) }
+    }
+
+    /// D17: a count.
+    pub(super) fn count(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match exact(value) {
+            Exact::Int | Exact::Bool | Exact::Float => self.value(value),
+            _ => Err(self.unsupported(value, "a Counter's counts are bools, ints or floats")),
+        }
+    }
+
+    fn typed_array(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let (code, bytes) = self.readable(value, standard::typed_array_parts(value))?;
+        let len = self.passed(bytes.len())?;
+        match self.writer.typed_array(code, len as u64)? {
+            Placed::Inline => match bytes.cast::<PyBytes>() {
+                Ok(bytes) => self.writer.array_data(bytes.as_bytes()),
+                Err(_) => return Err(Error::new(Code::Mutated)),
+            },
+            Placed::Region => self.region.push(bytes),
+        }
+        Ok(())
+    }
+}

@@ -26,7 +26,11 @@ impl<'py> Walker<'_, '_, 'py> {
     }
 
     /// What was read of a value, or why it cannot be sent.
-    fn readable<T>(&mut self, value: &Bound<'py, PyAny>, read: std::result::Result<T, Unreadable>) -> Result<T> {
+    fn readable<T>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        read: std::result::Result<T, Unreadable>,
+    ) -> Result<T> {
         match read {
             Ok(read) => Ok(read),
             Err(Unreadable::Field(what)) => Err(self.unsupported(value, &what)),

@@ -35,7 +35,7 @@ impl<'py> Walker<'_, '_, 'py> {
             Ok(read) => Ok(read),
             Err(Unreadable::Field(what)) => Err(self.unsupported(value, &what)),
             Err(Unreadable::Refused(error)) if error.code() == Code::IntLimit => Err(error),
-            Err(Unreadable::Refused(error)) => Err(self.unsupported(value, &error.to_string())),
+            Err(Unreadable::Refused(error)) => Err(self.unsupported(value, error.found())),
             Err(Unreadable::Raised(error)) if standard::is_malformed(&error, self.py) => {
                 Err(self.unsupported(value, "its fields are not what its class makes them"))
             }

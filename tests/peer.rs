@@ -64,5 +64,7 @@ fn talk(socket: &UnixStream) -> Result<(), String> {
         sent += 1;
     }
     let end = encode(&Value::Int(sent.into()), &limits).map_err(|error| error.to_string())?;
-    writer.write_all(&end).map_err(|error| error.to_string())
+    writer.write_all(&end).map_err(|error| error.to_string())?;
+    // This one is answered like all others.
+    receive().and_then(|_| receive()).map(|_| ())
 }

@@ -53,9 +53,6 @@ def serve(connection: socket.socket) -> tuple[int, object]:
         waiting += [frame.value for frame in decoder.feed(chunk)]
         while waiting:
             last = waiting.pop(0)
-            try:
-                connection.sendall(hookless.dumps(json.dumps(describe(last))) + hookless.dumps(last))
-            except BrokenPipeError:
-                return count, last  # the last frame asks for no answer
+            connection.sendall(hookless.dumps(json.dumps(describe(last))) + hookless.dumps(last))
             count += 1
     return count - 1, last

@@ -59,7 +59,7 @@ codes! {
     TrailingBytes "trailing_bytes" Wire "bytes after the end (V1, F14)",
     NotCanonical "not_canonical" Wire "not the one canonical form of this value",
     BadMarker "bad_marker" Wire "a MessagePack marker that no value uses (V4)",
-    BadUtf8 "bad_utf8" Wire "invalid UTF-8 (V6, V7, A9)",
+    BadUtf8 "bad_utf8" Wire "invalid UTF-8 (V6, V7, A9, D6, D12 to D14)",
     BadPayload "bad_payload" Wire "an ext of the wrong length or content",
     MisplacedMarker "misplaced_marker" Wire "a node marker where none belongs (V12)",
     UnknownKind "unknown_kind" Wire "a node kind that this decoder does not know (V13)",

@@ -96,7 +96,7 @@ codes! {
     KeyCollision "key_collision" Environment "keys chosen so that the host's hash table degrades",
     KeyError "key_error" Environment "the host refused a key",
     ZoneUnknown "zone_unknown" Environment "this host knows no time zone of that key (D6)",
-    DtypeUnsupported "dtype_unsupported" Environment "this host's NumPy lacks the dtype or shape",
+    DtypeUnsupported "dtype_unsupported" Environment "this host lacks the dtype, shape or type code",
     OutOfMemory "out_of_memory" Environment "an allocation was refused",
     UnsupportedType "unsupported_type" Encode "the value is not of the closed set",
     Mutated "mutated" Encode "a container changed its size while it was encoded",

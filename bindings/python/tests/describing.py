@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import hookless
+from describing_standard import describe_standard, normal_standard
 
 __all__ = ["describe", "expand", "normal"]
 
@@ -35,9 +36,7 @@ def normal(value: Any) -> Any:
     if kind in ("none", "bool", "float", "complex", "str"):
         return value
     if kind == "int":
-        digits = value[1].removeprefix("-")
-        number = int.from_bytes(expand(digits[2:])) if digits.startswith("0x") else int(digits)
-        return [kind, _int(-number if value[1].startswith("-") else number)]
+        return [kind, _normal_int(value[1])]
     if kind in ("surrogates", "bytes", "bytearray"):
         return [kind, expand(value[1]).hex()]
     if kind in ("list", "tuple", "set", "frozenset"):
@@ -46,8 +45,19 @@ def normal(value: Any) -> Any:
         return [kind, [[normal(key), normal(item)] for key, item in value[1]]]
     if kind in ("ndarray", "scalar"):
         return [kind, value[1] | {"data": expand(value[1]["data"]).hex()}]
+    if kind == "array":
+        return [kind, value[1], value[2], expand(value[3]).hex()]
+    standard = normal_standard(value, normal, _normal_int)
+    if standard is not None:
+        return standard
     assert kind == "exception", f"no such kind in a described value: {kind}"
     return [kind, [{name: _normal_field(name, field) for name, field in entry.items()} for entry in value[1]]]
+
+
+def _normal_int(text: str) -> str:
+    digits = text.removeprefix("-")
+    number = int.from_bytes(expand(digits[2:])) if digits.startswith("0x") else int(digits)
+    return _int(-number if text.startswith("-") else number)
 
 
 def _normal_field(name: str, field: Any) -> Any:
@@ -107,7 +117,9 @@ def describe(value: Any) -> Any:
         return _array(_dtype(value.dtype), value.shape, order, value.tobytes(order="A"))
     if numpy is not None and isinstance(value, numpy.generic):
         return _numpy_scalar(value, numpy)
-    raise AssertionError(f"not of the closed set: {kind!r}")
+    standard = describe_standard(value, describe, _int)
+    assert standard is not None, f"not of the closed set: {kind!r}"
+    return standard
 
 
 def _int(number: int) -> str:

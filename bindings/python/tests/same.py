@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import array
+import ipaddress
 import struct
 import sys
+import time
+from collections import Counter, OrderedDict, deque
+from datetime import date, datetime, timedelta, timezone
+from datetime import time as clock_time
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any
+from uuid import UUID, SafeUUID
+from zoneinfo import ZoneInfo
+
+import hookless
 
 __all__ = ["assert_same", "form"]
 
@@ -15,11 +28,16 @@ def assert_same(left: object, right: object, path: str = "$") -> None:
     one: Any = left
     two: Any = right
     kind = type(left)
-    if kind in (list, tuple):
+    if kind is deque:
+        assert one.maxlen == two.maxlen, f"{path}: maxlen {one.maxlen}, not {two.maxlen}"
+    if kind in (list, tuple, deque):
         assert len(one) == len(two), f"{path}: {len(one)} items, not {len(two)}"
         for index, (a, b) in enumerate(zip(one, two, strict=True)):
             assert_same(a, b, f"{path}[{index}]")
-    elif kind is dict:
+    elif kind is slice:
+        for name in ("start", "stop", "step"):
+            assert_same(getattr(one, name), getattr(two, name), f"{path}.{name}")
+    elif kind in (dict, OrderedDict, Counter):
         assert len(one) == len(two), f"{path}: {len(one)} pairs, not {len(two)}"
         for index, ((key_a, a), (key_b, b)) in enumerate(zip(one.items(), two.items(), strict=True)):
             assert_same(key_a, key_b, f"{path}.<key {index}>")
@@ -50,6 +68,9 @@ def form(value: object) -> tuple[Any, ...]:
         return _array_form(any_value)
     if numpy is not None and isinstance(value, numpy.generic):
         return _scalar_form(any_value, numpy)
+    standard = _standard_form(any_value, kind)
+    if standard is not None:
+        return (kind, *standard)
     # What cannot be compared must not count as equal.
     raise AssertionError(f"no rule to compare {kind!r}")
 
@@ -69,3 +90,50 @@ def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
         return (kind, bytes(scalar))
     # `tobytes` copies the scalar's memory, so a signalling NaN keeps its bits and NaT its int.
     return (kind, scalar.dtype.str, scalar.tobytes())
+
+
+_PATHS = (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)
+_ADDRESSES = (
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+)
+_NETWORKS = (ipaddress.IPv4Network, ipaddress.IPv6Network)
+
+
+def _standard_form(value: Any, kind: type) -> tuple[Any, ...] | None:
+    """All fields of a value of the standard library, those that its `==` does not see as well."""
+    if value is Ellipsis or kind is SafeUUID:
+        return (repr(value),)
+    if kind in (date, datetime, clock_time):
+        names = "year month day hour minute second microsecond fold".split()
+        zone = form(getattr(value, "tzinfo", None))
+        return (*(getattr(value, name, None) for name in names), zone)
+    if kind is timedelta:
+        return (value.days, value.seconds, value.microseconds)
+    if kind is timezone:
+        return tuple(form(part) for part in value.__getinitargs__())
+    if kind is ZoneInfo:
+        return (value.key,)
+    if kind is UUID:
+        return (value.bytes, value.is_safe.name)
+    if kind is Decimal:
+        return tuple(value.as_tuple())
+    if kind is Fraction:
+        return (form(value.numerator), form(value.denominator))
+    if kind is range:
+        return (form(value.start), form(value.stop), form(value.step))
+    if kind in _ADDRESSES:
+        return (str(value), value.packed, getattr(value, "scope_id", None))
+    if kind in _NETWORKS:
+        return (str(value), form(value.network_address))
+    if kind in _PATHS:
+        return (value.drive, value.root, value.parts, str(value))
+    if kind is hookless.ForeignPath:
+        return (form(value.pure),)
+    if kind is time.struct_time:
+        return (*(form(field) for field in value), form(value.tm_zone), form(value.tm_gmtoff))
+    if kind is array.array:
+        return (value.typecode, value.itemsize, value.tobytes())
+    return None

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import struct
+import sys
+from collections import Counter, OrderedDict, deque
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import strategies as st
+
+import hookless
+import strategies_standard as standard
 
 __all__ = ["keys", "leaves", "splits", "values"]
 
@@ -33,16 +39,29 @@ texts = st.one_of(
 )
 binaries = st.one_of(st.binary(max_size=300), st.integers(16_380, 16_390).map(bytes))
 
-_atoms = st.one_of(st.none(), st.booleans(), integers, floats, complexes, texts, binaries)
-leaves = st.one_of(_atoms, binaries.map(bytearray))
+_atoms = st.one_of(st.none(), st.booleans(), integers, floats, complexes, texts, binaries, standard.keyables)
+leaves = st.one_of(_atoms, binaries.map(bytearray), standard.others)
 
 
 def _distinct(members: list[Any]) -> list[Any]:
-    """Drops what Python merges, and equal NaNs, which Python keeps and the wire refuses."""
+    """Drops what is one key with an earlier one (K3), and what does not stand beside it (K8)."""
     found: dict[Any, Any] = {}
+    marks: set[str] = set()
     for member in members:
-        found.setdefault(_key_form(member), member)
+        if len(marks | _marks(member)) < 2:
+            marks |= _marks(member)
+            found.setdefault(_key_form(member), member)
     return list(found.values())
+
+
+def _marks(key: Any) -> set[str]:
+    """Which of the two kinds that K8 keeps apart lie in a key."""
+    if isinstance(key, tuple | frozenset):
+        return {mark for item in key for mark in _marks(item)}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(key, numpy.generic):
+        return {"numpy"}
+    return {"decimal"} if type(key) is Decimal else set()
 
 
 def _key_form(key: Any) -> Any:
@@ -53,6 +72,10 @@ def _key_form(key: Any) -> Any:
         parts = (part if part != part else part + 0.0 for part in (key.real, key.imag))
         real, imaginary = (struct.pack(">d", part) for part in parts)
         return ("nan", real, imaginary)
+    if type(key) is Decimal and key.is_nan():
+        return ("decimal nan", key.as_tuple())
+    if type(key) is hookless.ForeignPath:
+        return key.pure
     if type(key) is tuple:
         return ("tuple", tuple(_key_form(item) for item in key))
     if type(key) is frozenset:
@@ -68,7 +91,7 @@ def keys(atoms: st.SearchStrategy[Any] = _atoms) -> st.SearchStrategy[Any]:
             st.lists(inner, max_size=4).map(tuple), st.lists(inner, max_size=4).map(_distinct).map(frozenset)
         ),
         max_leaves=8,
-    )
+    ).filter(lambda key: len(_marks(key)) < 2)
 
 
 def values(
@@ -76,6 +99,7 @@ def values(
 ) -> st.SearchStrategy[Any]:
     """Any value of the closed set: containers of each other, with keys of every keyable kind."""
     keyed = keys(atoms)
+    counts = st.lists(st.one_of(integers, st.booleans(), floats), max_size=5)
 
     def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         lists = st.lists(inner, max_size=6)
@@ -85,9 +109,15 @@ def values(
             lists.map(tuple),
             tables.map(set),
             tables.map(frozenset),
-            st.builds(
-                lambda found, held: dict(zip(found, held, strict=False)), tables, st.lists(inner, max_size=5)
+            *(
+                st.builds(
+                    lambda found, held, kind=kind: kind(zip(found, held, strict=False)), tables, st.lists(inner)
+                )
+                for kind in (dict, OrderedDict)
             ),
+            st.builds(lambda found, held: Counter(dict(zip(found, held, strict=False))), tables, counts),
+            st.builds(deque, lists, st.sampled_from([None, 0, 1, 4, 2**63 - 1])),
+            st.builds(slice, inner, inner, inner),
         )
 
     return st.recursive(items, containers, max_leaves=25)

@@ -19,7 +19,7 @@ from test_vectors import wrapped
 
 VECTORS = Path(__file__).resolve().parents[3] / "proto" / "vectors"
 # Codes that may differ between hosts (proto/errors.md).
-ENVIRONMENT = {"key_collision", "key_error", "dtype_unsupported", "out_of_memory"}
+ENVIRONMENT = {"key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory"}
 TELLING = bytes.fromhex("007f80819091a0a1c0c1c3c4c7cacbcccfd3d4d8dcdfff")
 
 Verdict = tuple[str, int | None, str]

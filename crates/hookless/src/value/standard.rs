@@ -122,7 +122,11 @@ impl StandardLeaf {
         let len = u64::try_from(payload.len()).unwrap_or(u64::MAX);
         let linear = |fixed: u64, each: u64| len.saturating_mul(each).saturating_add(fixed);
         let square = len.saturating_mul(len);
-        let zone = |plain: u64| if len > plain { linear(320, 4) } else { 0 };
+        // What follows the plain fields is a time zone's payload, and costs what that would alone.
+        let zone = |plain: u64| match len.saturating_sub(plain) {
+            0 => 0,
+            more => more.saturating_mul(4).saturating_add(320),
+        };
         match self {
             StandardLeaf::Ellipsis | StandardLeaf::SafeUuid => 32,
             StandardLeaf::Date | StandardLeaf::TimeDelta => 96,

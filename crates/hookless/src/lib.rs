@@ -24,6 +24,7 @@
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
+//! | T1–T12 the host's own types | [`to_value`], [`to_vec`] | [`from_value`], [`from_slice`] |
 //! | L1–L9 limits and charges | [`limits`] | the same |
 //!
 //! This crate does no I/O, looks at no clock and contains no unsafe code.
@@ -35,12 +36,14 @@ mod error;
 pub mod frame;
 pub mod limits;
 pub mod session;
+pub mod typed;
 mod value;
 pub mod wire;
 
 pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
+pub use typed::{from_slice, from_value, to_value, to_vec};
 pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};

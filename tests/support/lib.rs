@@ -7,6 +7,7 @@ pub mod describe;
 pub mod generate;
 pub mod hex;
 pub mod mutate;
+pub mod typed;
 pub mod vectors;
 
 use std::path::{Path, PathBuf};

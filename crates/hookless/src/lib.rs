@@ -35,6 +35,8 @@ pub mod array;
 mod error;
 pub mod frame;
 pub mod limits;
+#[cfg(feature = "ndarray")]
+pub mod nd;
 pub mod session;
 pub mod typed;
 mod value;

@@ -1,1 +1,151 @@
-//! TODO
+//! T11: values and arrays inside the host's own types pass bit for bit, and through the functions of this crate alone.
+
+use hookless::limits::REGION_THRESHOLD;
+use hookless::{
+    Array, ByteOrder, Code, Dtype, Letter, Limits, Order, Value, decode, encode, from_slice, from_value,
+    to_value, to_vec,
+};
+use serde::{Deserialize, Serialize};
+use support::vectors::accept;
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Held {
+    value: Value,
+}
+
+fn held(value: Value) -> Value {
+    Value::Dict(vec![("value".into(), value)])
+}
+
+fn array(bytes: u64) -> Array {
+    let dtype = Dtype::new(Letter::UInt, ByteOrder::None, 1, None).unwrap();
+    Array::new(dtype, vec![bytes], Order::C, (0..bytes).map(|byte| byte as u8).collect()).unwrap()
+}
+
+#[test]
+fn t11_every_accept_vector_passes_as_a_field() {
+    let mut passed = 0;
+    for vector in accept().iter().filter(|vector| vector.for_decode()) {
+        let value = decode(&vector.frame, &vector.limits).unwrap();
+        let limits = vector.limits.clone();
+        // Some vectors stand at a limit that the field around them would pass.
+        let Ok(frame) = encode(&held(value.clone()), &limits) else { continue };
+        assert_eq!(to_vec(&Held { value: value.clone() }, &limits).unwrap(), frame, "{}", vector.name);
+        let found = from_slice::<Held>(&frame, &limits).unwrap();
+        assert_eq!(found, Held { value: value.clone() }, "{}", vector.name);
+        assert_eq!(from_value::<Value>(to_value(&value).unwrap()).unwrap(), value, "{}", vector.name);
+        passed += 1;
+    }
+    assert!(passed > 200, "only {passed} vectors passed");
+}
+
+#[test]
+fn t11_buffers_of_the_region_keep_their_order() {
+    let bytes = |byte: u8| vec![byte; REGION_THRESHOLD as usize + usize::from(byte)];
+    let value = Value::Tuple(vec![
+        Value::Bytes(bytes(1)),
+        Value::Bytes(Vec::new()),
+        Value::Array(Box::new(array(REGION_THRESHOLD))),
+        Value::Dict(vec![
+            (Value::Bytes(bytes(2)), Value::ByteArray(bytes(3))),
+            ("a".into(), Value::Array(Box::new(array(REGION_THRESHOLD - 1)))),
+        ]),
+        Value::Bytes(bytes(4)),
+    ]);
+    let held = Held { value };
+    let frame = to_vec(&held, &Limits::default()).unwrap();
+    assert_eq!(from_slice::<Held>(&frame, &Limits::default()).unwrap(), held);
+    assert_eq!(from_value::<Held>(to_value(&held).unwrap()).unwrap(), held);
+}
+
+#[test]
+fn t11_arrays_below_and_at_the_region_threshold() {
+    for len in [0, 1, REGION_THRESHOLD - 1, REGION_THRESHOLD, REGION_THRESHOLD + 1] {
+        let array = array(len);
+        let value = to_value(&array).unwrap();
+        assert_eq!(value, Value::Array(Box::new(array.clone())));
+        assert_eq!(from_value::<Array>(value).unwrap(), array);
+        let both = vec![Some(array.clone()), None, Some(array)];
+        let frame = to_vec(&both, &Limits::default()).unwrap();
+        assert_eq!(from_slice::<Vec<Option<Array>>>(&frame, &Limits::default()).unwrap(), both);
+    }
+}
+
+#[test]
+fn t11_only_an_array_is_an_array() {
+    let error = from_value::<Vec<Array>>(Value::List(vec![Value::Bytes(vec![1])])).unwrap_err();
+    assert_eq!((error.code(), error.path()), (Code::TypeMismatch, "$[0]"));
+    assert!(error.message().contains("bytes, expected ndarray"), "{error}");
+}
+
+#[test]
+fn t11_no_other_format_writes_a_value() {
+    let wanted = "hookless::to_value and hookless::to_vec alone";
+    for value in [Value::None, Value::from(1), Value::Array(Box::new(array(3)))] {
+        let json = serde_json::to_string(&Held { value: value.clone() }).unwrap_err();
+        assert!(json.to_string().contains(wanted), "{json}");
+        assert!(serde_json::to_value(&value).unwrap_err().to_string().contains(wanted));
+        for error in [rmp_serde::to_vec(&value).unwrap_err(), rmp_serde::to_vec_named(&array(3)).unwrap_err()]
+        {
+            assert!(error.to_string().contains(wanted), "{error}");
+        }
+    }
+}
+
+#[test]
+fn t11_no_other_format_reads_a_value() {
+    let wanted = "hookless::from_value and hookless::from_slice alone";
+    let frame = encode(&Value::from(1), &Limits::default()).unwrap();
+    for text in ["1", "null", "[[1,2]]", "{\"value\":1}", "\"x\"", &format!("[{frame:?}]")] {
+        let error = serde_json::from_str::<Value>(text).unwrap_err();
+        assert!(error.to_string().contains(wanted), "{error}");
+        let error = serde_json::from_str::<Array>(text).unwrap_err();
+        assert!(error.to_string().contains(wanted), "{error}");
+    }
+    // The very pieces that pass between the two sides of this crate.
+    let pieces = rmp_serde::to_vec(&(serde_bytes::Bytes::new(&frame),)).unwrap();
+    let error = rmp_serde::from_slice::<Value>(&pieces).unwrap_err();
+    assert!(error.to_string().contains(wanted), "{error}");
+    // As a value they are bytes in a tuple, and stay that.
+    let plain = Value::Tuple(vec![Value::Bytes(frame)]);
+    assert_eq!(from_value::<Value>(plain.clone()).unwrap(), plain);
+}
+
+#[test]
+fn t11_a_value_is_not_read_from_what_serde_buffers() {
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Around {
+        #[serde(flatten)]
+        held: Held,
+    }
+
+    let around = Around { held: Held { value: Value::from(1) } };
+    let value = to_value(&around).unwrap();
+    assert_eq!(value, held(Value::from(1)));
+    let error = from_value::<Around>(value).unwrap_err();
+    assert_eq!(error.code(), Code::TypeMismatch);
+    assert!(error.message().contains("not inside untagged, flattened"), "{error}");
+}
+
+#[test]
+fn t11_what_cannot_be_encoded_cannot_pass() {
+    let twice = Value::Dict(vec![(1.into(), 1.into()), (true.into(), 2.into())]);
+    for error in [
+        to_value(&Held { value: twice.clone() }).unwrap_err(),
+        to_vec(&Held { value: twice.clone() }, &Limits::default()).unwrap_err(),
+    ] {
+        assert_eq!((error.code(), error.path()), (Code::UnsupportedType, "$.value"));
+        assert!(error.message().contains("duplicate_key in $.keys[1]"), "{error}");
+    }
+    assert_eq!(from_value::<Held>(held(twice)).unwrap_err().code(), Code::DuplicateKey);
+}
+
+#[test]
+fn t11_the_depth_of_a_value_counts_where_it_is_encoded() {
+    let deep = |levels: u32| (0..levels).fold(Value::None, |inner, _| Value::List(vec![inner]));
+    let value = to_value(&Held { value: deep(500) }).unwrap();
+    assert_eq!(value, held(deep(500)));
+    assert!(to_vec(&Held { value: deep(127) }, &Limits::default()).is_ok());
+    let error = to_vec(&Held { value: deep(128) }, &Limits::default()).unwrap_err();
+    assert_eq!(error.code(), Code::DepthLimit);
+}

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
 
-use hookless::{Array, Error, Limits, Value, decode, encode, from_slice, to_value, to_vec};
+use hookless::{Array, Code, Error, Limits, Value, decode, encode, from_slice, to_value, to_vec};
 use ndarray::Array2;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use serde_json::Value as Json;
 use support::describe::{describe, normal};
+use support::mutate::{Dice, mutate};
 use support::typed::{TypedVector, accept, reject};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -176,4 +177,42 @@ fn reject_has_code_and_path() {
             }
         }
     });
+}
+
+/// Damaged frames: the decoder's error, a mismatch, or a value that is read again as it was.
+#[test]
+fn damaged_frames_have_one_verdict() {
+    let vectors: Vec<_> = accept().into_iter().filter(|vector| vector.frame.len() < 1000).collect();
+    let mut dice = Dice(7);
+    let (mut read, mut unfit, mut bad) = (0, 0, 0);
+    for round in 0..200 {
+        for vector in &vectors {
+            let damaged = mutate(&vector.frame, &mut dice);
+            let reader = reader(&vector.rust_type);
+            let decoded = decode(&damaged, &vector.limits);
+            match (reader(&damaged, &vector.limits), decoded) {
+                (Ok(found), Ok(_)) => {
+                    let again = reader(&found.again, &vector.limits).expect("what was read is read again");
+                    assert_eq!(
+                        (again.rust, again.again),
+                        (found.rust, found.again),
+                        "{round} {}",
+                        vector.name
+                    );
+                    read += 1;
+                }
+                (Err(error), Ok(_)) => {
+                    assert!(matches!(error.code(), Code::TypeMismatch | Code::DepthLimit), "{error}");
+                    assert!(error.offset().is_none() && error.path().starts_with('$'), "{error}");
+                    unfit += 1;
+                }
+                (Err(error), Err(decoded)) => {
+                    assert_eq!(error, decoded);
+                    bad += 1;
+                }
+                (Ok(found), Err(error)) => panic!("{error}, and read as {}", found.rust),
+            }
+        }
+    }
+    assert!(read > 500 && unfit > 200 && bad > 1000, "{read} read, {unfit} unfit, {bad} bad");
 }

@@ -134,9 +134,16 @@ fn t11_what_cannot_be_encoded_cannot_pass() {
         to_value(&Held { value: twice.clone() }).unwrap_err(),
         to_vec(&Held { value: twice.clone() }, &Limits::default()).unwrap_err(),
     ] {
-        assert_eq!((error.code(), error.path()), (Code::UnsupportedType, "$.value"));
-        assert!(error.message().contains("duplicate_key in $.keys[1]"), "{error}");
+        // As if the value were encoded by itself.
+        assert_eq!(error, encode(&held(twice.clone()), &Limits::default()).unwrap_err());
+        assert_eq!((error.code(), error.path()), (Code::DuplicateKey, "$.value.keys[1]"));
     }
+    // An error with a sentence of its own, past every ceiling.
+    let deep = (0..600).fold(Value::None, |inner, _| Value::List(vec![inner]));
+    let error = to_value(&vec![Held { value: deep }]).unwrap_err();
+    assert_eq!(error.code(), Code::DepthLimit);
+    assert_eq!(error.path(), format!("$[0].value{}", "[0]".repeat(512)));
+    assert!(error.message().ends_with("513 asked for, 512 allowed"), "{error}");
     assert_eq!(from_value::<Held>(held(twice)).unwrap_err().code(), Code::DuplicateKey);
 }
 

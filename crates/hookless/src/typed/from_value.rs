@@ -222,7 +222,7 @@ impl<'de> Deserializer<'de> for FromValue {
             return visitor.visit_newtype_struct(FromValue { place: self.place.wrapped()?, ..self });
         }
         let value = whole::split(self.value)?;
-        let (place, keys, answer) = (Place::within(1), Keys::Trust, Answer::ours());
+        let (place, keys, answer) = (Place::within(whole::DEPTH), Keys::Trust, Answer::ours());
         visitor.visit_newtype_struct(FromValue { value, place, keys, answer })
     }
 

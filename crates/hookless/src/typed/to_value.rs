@@ -160,7 +160,7 @@ impl ser::Serializer for ToValue {
             return value.serialize(self.wrapped()?);
         }
         // The pieces of an encoding and not a part of this value: its depth is its own, and the encoder's to judge.
-        let place = Place::within(1);
+        let place = Place::within(whole::DEPTH);
         whole::join(value.serialize(ToValue { place, keys: Keys::Trust, answer: Answer::ours() })?)
     }
 

@@ -21,6 +21,9 @@ use crate::wire::{self, Placed, Tree, Writer, wide};
 /// What the pieces are called for serde.
 pub(super) const NAME: &str = "$hookless::Value";
 
+/// Containers that the pieces, or the error in their place, are made of.
+pub(super) const DEPTH: u64 = 2;
+
 const WRITTEN_ELSEWHERE: &str =
     "a hookless Value, Array or ndarray field is written by hookless::to_value and hookless::to_vec alone";
 const READ_ELSEWHERE: &str = "a hookless Value, Array or ndarray field is read by hookless::from_value and hookless::from_slice \
@@ -96,7 +99,10 @@ impl Serialize for Whole<'_> {
             return Err(S::Error::custom(WRITTEN_ELSEWHERE));
         }
         let mut region = Vec::new();
-        let frame = self.encode(&mut region).map_err(S::Error::custom)?;
+        let frame = match self.encode(&mut region) {
+            Ok(frame) => frame,
+            Err(error) => return refuse(&error, serializer),
+        };
         let mut pieces = serializer.serialize_tuple(region.len().saturating_add(1))?;
         pieces.serialize_element(&Piece(&frame))?;
         region.into_iter().try_for_each(|entry| pieces.serialize_element(&Piece(entry)))?;
@@ -112,12 +118,34 @@ impl Serialize for Piece<'_> {
     }
 }
 
+/// Hands over why there are no pieces, so that code and path are not lost in a text.
+fn refuse<S: Serializer>(error: &Error, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let path = error.path().strip_prefix('$').unwrap_or_default();
+    serializer.serialize_newtype_variant(NAME, 0, error.code().as_str(), &(path, error.found()))
+}
+
+/// The error that [`refuse`] has written.
+fn refusal(code: &Value, what: &Value) -> Option<Error> {
+    let (Value::Str(name), Value::Tuple(parts)) = (code, what) else { return None };
+    let code = Code::ALL.iter().find(|code| code.as_str() == name)?;
+    let [Value::Str(path), Value::Str(found)] = parts.as_slice() else { return None };
+    Some(Error::new(*code).note(found).within(|step| step.push_str(path)))
+}
+
 /// The value of the pieces that [`Whole`] has written.
 pub(super) fn join(pieces: Value) -> Result<Value> {
-    let Value::Tuple(pieces) = pieces else { return Err(Error::new(Code::BadType).note(NAME)) };
+    let strange = || Error::new(Code::BadType).note(NAME);
+    let pieces = match pieces {
+        Value::Tuple(pieces) => pieces,
+        Value::Dict(pairs) => {
+            let refusal = pairs.first().and_then(|(code, what)| refusal(code, what));
+            return Err(refusal.unwrap_or_else(strange));
+        }
+        _ => return Err(strange()),
+    };
     let bytes = pieces.into_iter().map(|piece| match piece {
         Value::Bytes(bytes) => Ok(bytes),
-        _ => Err(Error::new(Code::BadType).note(NAME)),
+        _ => Err(strange()),
     });
     join_bytes(bytes.collect::<Result<_>>()?)
 }

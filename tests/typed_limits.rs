@@ -55,6 +55,9 @@ fn depth_at_the_limit_and_one_past() {
         let value = to_value(&nested(levels)).unwrap();
         assert_eq!(encode(&value, &limits(64)).unwrap(), frame);
         assert_eq!(encode(&value, &limits(63)).unwrap_err(), error);
+        // And `to_value` counts by itself.
+        assert!(to_value(&nested(128 / opens)).is_ok());
+        assert_eq!(to_value(&nested(128 / opens + 1)).unwrap_err().code(), Code::DepthLimit);
     }
 }
 

@@ -2,10 +2,13 @@
 
 use hookless::limits::REGION_THRESHOLD;
 use hookless::{
-    Array, ByteOrder, Code, Dtype, Letter, Limits, Order, Value, decode, encode, from_slice, from_value,
-    to_value, to_vec,
+    Array, ByteOrder, Code, Dtype, Error, Letter, Limits, Order, Value, decode, encode, from_slice,
+    from_value, to_value, to_vec,
 };
-use serde::{Deserialize, Serialize};
+use serde::de::value::{self, SeqDeserializer};
+use serde::de::{IntoDeserializer, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_bytes::ByteBuf;
 use support::vectors::accept;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -106,9 +109,57 @@ fn t11_no_other_format_reads_a_value() {
     let pieces = rmp_serde::to_vec(&(serde_bytes::Bytes::new(&frame),)).unwrap();
     let error = rmp_serde::from_slice::<Value>(&pieces).unwrap_err();
     assert!(error.to_string().contains(wanted), "{error}");
+    assert!(Value::deserialize(Pieces(frame.clone())).unwrap_err().to_string().contains(wanted));
     // As a value they are bytes in a tuple, and stay that.
     let plain = Value::Tuple(vec![Value::Bytes(frame)]);
     assert_eq!(from_value::<Value>(plain.clone()).unwrap(), plain);
+}
+
+/// A deserializer of another format that gives the pieces exactly as this crate does, but for the answers.
+struct Pieces(Vec<u8>);
+
+impl<'de> Deserializer<'de> for Pieces {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, value::Error> {
+        visitor.visit_seq(SeqDeserializer::new([Piece(self.0)].into_iter()))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, value::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+struct Piece(Vec<u8>);
+
+impl<'de> IntoDeserializer<'de> for Piece {
+    type Deserializer = Piece;
+
+    fn into_deserializer(self) -> Piece {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Piece {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, value::Error> {
+        visitor.visit_byte_buf(self.0)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 #[test]
@@ -125,6 +176,41 @@ fn t11_a_value_is_not_read_from_what_serde_buffers() {
     let error = from_value::<Around>(value).unwrap_err();
     assert_eq!(error.code(), Code::TypeMismatch);
     assert!(error.message().contains("not inside untagged, flattened"), "{error}");
+}
+
+/// A host's own type that takes the name under which values pass: it is checked like bytes of the wire.
+#[test]
+fn t11_pieces_that_do_not_fit_are_refused() {
+    struct Posing<T>(T);
+
+    impl<T: Serialize> Serialize for Posing<T> {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_newtype_struct("$hookless::Value", &self.0)
+        }
+    }
+
+    let value = Value::Bytes(vec![7; REGION_THRESHOLD as usize]);
+    let whole = encode(&value, &Limits::default()).unwrap();
+    // Head, and a body of ext 6 with eight bytes; what follows is the region.
+    let (frame, entry) = (ByteBuf::from(&whole[..42]), ByteBuf::from(&whole[64..]));
+    let short = ByteBuf::from(&entry[1..]);
+    assert_eq!(to_value(&Posing((&frame, &entry))).unwrap(), value);
+    let code = |found: Result<Value, Error>| found.unwrap_err().code();
+    assert_eq!(code(to_value(&Posing((&frame, &short)))), Code::RegionMismatch);
+    assert_eq!(code(to_value(&Posing((&frame,)))), Code::RegionMismatch);
+    assert_eq!(code(to_value(&Posing((&frame, &entry, &entry)))), Code::RegionMismatch);
+    assert_eq!(code(to_value(&Posing((&short,)))), Code::BadMagic);
+    assert_eq!(code(to_value(&Posing((ByteBuf::from(&whole[..31]),)))), Code::Truncated);
+    assert_eq!(code(to_value(&Posing((ByteBuf::from(&whole[..41]), &entry)))), Code::Truncated);
+    assert_eq!(code(to_value(&Posing(("text",)))), Code::BadType);
+    assert_eq!(code(to_value(&Posing(1))), Code::BadType);
+    // Bools of 16 384 bytes, one of which is 2.
+    let bools = Array::new(Dtype::parse("|b1").unwrap(), vec![REGION_THRESHOLD], Order::C, vec![1; 16_384]);
+    let whole = encode(&Value::Array(Box::new(bools.unwrap())), &Limits::default()).unwrap();
+    let body = usize::from(whole[23]);
+    let frame = ByteBuf::from(&whole[..32 + body]);
+    let bad = ByteBuf::from([vec![1; 16_383], vec![2]].concat());
+    assert_eq!(code(to_value(&Posing((&frame, &bad)))), Code::BadElement);
 }
 
 #[test]

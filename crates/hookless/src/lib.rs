@@ -12,6 +12,8 @@
 //! # Ok::<(), hookless::Error>(())
 //! ```
 //!
+//! [`to_vec`] and [`from_slice`] do the same with types of your own that implement serde's traits: see [`mod@typed`].
+//!
 //! # Where a rule lives
 //!
 //! The wire is stated in `proto/`, in numbered rules.
@@ -28,6 +30,10 @@
 //! | L1–L9 limits and charges | [`limits`] | the same |
 //!
 //! This crate does no I/O, looks at no clock and contains no unsafe code.
+//!
+//! # Features
+//!
+//! `ndarray`: views of arrays as those of the crate `ndarray`, arrays made of them, and fields of its types (the module `nd`).
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_methods)]
 

@@ -13,9 +13,16 @@ use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
 use crate::wire::{raw, size};
 
+/// So many forms are compared one by one, which for the few keys of a record is less work than hashing them.
+const FEW: usize = 8;
+
 /// The forms of the keys of one dict, or of the members of one set.
 #[derive(Debug, Default)]
-pub(crate) struct Forms<'b>(HashSet<Cow<'b, [u8]>>);
+pub(crate) struct Forms<'b> {
+    few: Vec<Cow<'b, [u8]>>,
+    /// All of them, once there are more than a few.
+    many: HashSet<Cow<'b, [u8]>>,
+}
 
 impl<'b> Forms<'b> {
     /// The forms of the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
@@ -33,19 +40,36 @@ impl<'b> Forms<'b> {
 
     /// Adds the form of a key; false when it is there already.
     pub(crate) fn add(&mut self, key: &'b [u8]) -> Result<bool> {
-        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.0.insert(form(key)?))
+        self.insert(form(key)?)
     }
 
     /// The same forms, each with bytes of its own.
     pub(crate) fn into_owned(self) -> Forms<'static> {
-        Forms(self.0.into_iter().map(|form| Cow::Owned(form.into_owned())).collect())
+        let own = |form: Cow<'b, [u8]>| Cow::Owned(form.into_owned());
+        Forms { few: self.few.into_iter().map(own).collect(), many: self.many.into_iter().map(own).collect() }
     }
 
     /// The same for a key whose bytes will not stay where they are.
     pub(crate) fn add_owned(&mut self, key: &[u8]) -> Result<bool> {
-        self.0.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.0.insert(Cow::Owned(form(key)?.into_owned())))
+        self.insert(Cow::Owned(form(key)?.into_owned()))
+    }
+
+    fn insert(&mut self, form: Cow<'b, [u8]>) -> Result<bool> {
+        let full = |_| Error::new(Code::OutOfMemory);
+        if self.many.is_empty() {
+            if self.few.contains(&form) {
+                return Ok(false);
+            }
+            if self.few.len() < FEW {
+                self.few.try_reserve(1).map_err(full)?;
+                self.few.push(form);
+                return Ok(true);
+            }
+            self.many.try_reserve(FEW.saturating_mul(2)).map_err(full)?;
+            self.many.extend(self.few.drain(..));
+        }
+        self.many.try_reserve(1).map_err(full)?;
+        Ok(self.many.insert(form))
     }
 }
 
@@ -267,6 +291,23 @@ mod tests {
         let mut key = Vec::new();
         write(&mut key);
         form(&key).unwrap().into_owned()
+    }
+
+    #[test]
+    fn k3_an_equal_form_is_found_among_few_and_many() {
+        let keys: Vec<Vec<u8>> = (0..3 * FEW).map(|key| vec![0xa2, b'k', key as u8]).collect();
+        for count in 1..=keys.len() {
+            for again in 0..count {
+                let (mut forms, mut owned) = (Forms::default(), Forms::default());
+                for key in &keys[..count] {
+                    assert!(forms.add(key).unwrap() && owned.add_owned(key).unwrap());
+                }
+                assert!(!forms.add(&keys[again]).unwrap() && !owned.add_owned(&keys[again]).unwrap());
+                let mut forms = forms.into_owned();
+                assert!(!forms.add(&keys[again]).unwrap());
+                assert!(keys.get(count).is_none_or(|next| forms.add(next).unwrap()));
+            }
+        }
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub(super) fn check(pairs: &[(Value, Value)]) -> Result<()> {
     Ok(())
 }
 
-fn text(key: &Value) -> Option<&str> {
+/// The text of a key that is one.
+pub(super) fn text(key: &Value) -> Option<&str> {
     match key {
         Value::Str(text) => Some(text),
         _ => None,

@@ -2,7 +2,6 @@
 
 use crate::error::{Code, Error, Result};
 use crate::limits::over;
-use crate::value::Value;
 use crate::wire::push_name;
 
 /// T10: how many `Some` and newtypes may stand around one value.
@@ -51,11 +50,11 @@ impl Place {
     }
 }
 
-/// The step from a dict to the value of its pair `index`, as the encoder writes it.
-pub(super) fn step(path: &mut String, key: &Value, index: usize) {
+/// The step from a dict to the value of its pair `index`, whose key is this text or no text, as the encoder writes it.
+pub(super) fn step(path: &mut String, key: Option<&str>, index: usize) {
     match key {
-        Value::Str(name) => push_name(path, name),
-        _ => path.push_str(&format!(".values[{index}]")),
+        Some(name) => push_name(path, name),
+        None => path.push_str(&format!(".values[{index}]")),
     }
 }
 

@@ -12,8 +12,10 @@ use crate::value::Value;
 
 struct Pairs {
     rest: IntoIter<(Value, Value)>,
-    /// What comes next, with the step to it for an error.
-    value: Option<(String, Value)>,
+    /// What comes next.
+    value: Option<Value>,
+    /// Text of the last key, if it was text: a step of the path, should its value not fit.
+    name: Option<String>,
     given: usize,
     place: Place,
     keys: Keys,
@@ -30,11 +32,23 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
         keys::check(&pairs)?;
     }
     let len = pairs.len();
-    let mut pairs = Pairs { rest: pairs.into_iter(), value: None, given: 0, place: place.inside()?, keys };
+    let place = place.inside()?;
+    let mut pairs = Pairs { rest: pairs.into_iter(), value: None, name: None, given: 0, place, keys };
     let found = visitor.visit_map(&mut pairs)?;
     match (pairs.rest.len(), &pairs.value) {
         (0, None) => Ok(found),
         _ => Err(Error::invalid_length(len, &format!("{} pairs", pairs.given).as_str())),
+    }
+}
+
+impl Pairs {
+    /// The key's text, in the memory of the one before.
+    fn name(&mut self, key: &Value) -> Option<String> {
+        let Value::Str(text) = key else { return None };
+        let mut name = self.name.take().unwrap_or_default();
+        name.clear();
+        name.push_str(text);
+        Some(name)
     }
 }
 
@@ -45,19 +59,20 @@ impl<'de> MapAccess<'de> for &mut Pairs {
         let Some((key, value)) = self.rest.next() else { return Ok(None) };
         let index = self.given;
         self.given = index.saturating_add(1);
-        let mut path = String::new();
-        step(&mut path, &key, index);
-        self.value = Some((path, value));
+        self.name = self.name(&key);
+        self.value = Some(value);
         let found = seed.deserialize(FromValue::new(key, self.place, self.keys));
         found.map(Some).map_err(|error| error.within(|path| path.push_str(&format!(".keys[{index}]"))))
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
-        let Some((path, value)) = self.value.take() else {
+        let Some(value) = self.value.take() else {
             return Err(Error::custom("a value was asked for before its key"));
         };
         let found = seed.deserialize(FromValue::new(value, self.place, self.keys));
-        found.map_err(|error| error.within(|before| before.push_str(&path)))
+        found.map_err(|error| {
+            error.within(|path| step(path, self.name.as_deref(), self.given.saturating_sub(1)))
+        })
     }
 
     fn size_hint(&self) -> Option<usize> {

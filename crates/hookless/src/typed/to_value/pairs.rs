@@ -42,7 +42,9 @@ impl Pairs {
         let key = self.key.take().ok_or_else(|| <Error as ser::Error>::custom("a value without a key"))?;
         match value.serialize(self.inside.clone()) {
             Ok(value) => self.pairs.push((key, value)),
-            Err(error) => return Err(self.located(error, |path| step(path, &key, self.pairs.len()))),
+            Err(error) => {
+                return Err(self.located(error, |path| step(path, keys::text(&key), self.pairs.len())));
+            }
         }
         Ok(())
     }

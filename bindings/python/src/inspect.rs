@@ -276,7 +276,7 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn standard(&mut self, value: Standard) -> Result<Self::Value> {
-        self.found(standard::name(&value), || standard::text(&value))
+        self.found(value.name(), || standard::text(&value))
     }
 
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value> {

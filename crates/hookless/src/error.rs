@@ -98,6 +98,7 @@ codes! {
     ZoneUnknown "zone_unknown" Environment "this host knows no time zone of that key (D6)",
     DtypeUnsupported "dtype_unsupported" Environment "this host lacks the dtype, shape or type code",
     OutOfMemory "out_of_memory" Environment "an allocation was refused",
+    TypeMismatch "type_mismatch" Environment "the value does not fit the type that the host asked for",
     UnsupportedType "unsupported_type" Encode "the value is not of the closed set",
     Mutated "mutated" Encode "a container changed its size while it was encoded",
     UnexpectedFrame "unexpected_frame" Session "this frame is not allowed now (S1, S6)",

@@ -12,6 +12,8 @@
 //! # Ok::<(), hookless::Error>(())
 //! ```
 //!
+//! [`to_vec`] and [`from_slice`] do the same with types of your own that implement serde's traits: see [`mod@typed`].
+//!
 //! # Where a rule lives
 //!
 //! The wire is stated in `proto/`, in numbered rules.
@@ -25,9 +27,14 @@
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
+//! | T1–T12 the host's own types | [`to_value`], [`to_vec`] | [`from_value`], [`from_slice`] |
 //! | L1–L9 limits and charges | [`limits`] | the same |
 //!
 //! This crate does no I/O, looks at no clock and contains no unsafe code.
+//!
+//! # Features
+//!
+//! `ndarray`: views of arrays as those of the crate `ndarray`, arrays made of them, and fields of its types (the module `nd`).
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_methods)]
 
@@ -35,7 +42,10 @@ pub mod array;
 mod error;
 pub mod frame;
 pub mod limits;
+#[cfg(feature = "ndarray")]
+pub mod nd;
 pub mod session;
+pub mod typed;
 mod value;
 pub mod wire;
 
@@ -43,6 +53,7 @@ pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKin
 pub use array::{TypeCode, TypedArray};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
+pub use typed::{from_slice, from_value, to_value, to_vec};
 pub use value::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,

@@ -29,6 +29,11 @@ macro_rules! limits {
                 Some(self)
             }
 
+            /// Each limit at its hard ceiling: for bytes that this process has just written itself.
+            pub(crate) fn ceilings() -> Limits {
+                Limits { $($name: $ceiling,)* }
+            }
+
             /// Each limit by name, in the order of the table.
             pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()

@@ -40,6 +40,7 @@ from hookless.errors import (
     WorkerDied,
 )
 from hookless.files import dump, load
+from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError
 
 # As typing.TYPE_CHECKING, without importing typing.
@@ -63,6 +64,7 @@ __all__ = [
     "DecodeError",
     "Decoder",
     "EncodeError",
+    "EnumValue",
     "Failure",
     "Frame",
     "HooklessError",
@@ -70,7 +72,9 @@ __all__ = [
     "IsolationWarning",
     "LimitExceeded",
     "Limits",
+    "NamedRecord",
     "ProtocolError",
+    "Record",
     "RemoteError",
     "Scalar",
     "Stalled",

@@ -1,8 +1,8 @@
 //! Wire to Python objects, straight away: no tree in between.
 
 use hookless::array::ArrayHead;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
-use hookless::{Code, Error, Letter, Result, ScalarKind};
+use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, RecordNames, SequenceKind, SetKind};
+use hookless::{Code, Error, Letter, RecordKind, Result, ScalarKind, TextRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -15,6 +15,8 @@ use crate::ffi::{chars, make, ndarray};
 use crate::guard::{EXEMPT, Guard, Table};
 use crate::scalars;
 use crate::warm::{Numpy, Warm, numpy, warm};
+
+mod record;
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -100,6 +102,16 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     fn is_keyed(&self, key: &Bound<'_, PyAny>) -> bool {
         self.warm.keyed_hashes && matches!(exact(key), Exact::Str | Exact::Bytes)
     }
+
+    /// Counts what a key costs its table.
+    fn admit(&self, guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
+        let hash = make::hash(key)?;
+        let compound = matches!(exact(key), Exact::Tuple | Exact::FrozenSet);
+        if compound || self.warm.records.kind_of(key).is_some() {
+            guard.insert_compound(hash)?;
+        }
+        guard.insert(hash)
+    }
 }
 
 impl<'py> Build for PyBuilder<'_, 'py> {
@@ -108,7 +120,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     type Map = Map<'py>;
     type Set = Set<'py>;
 
-    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple and frozenset is that of K4–K6, NaNs aside.
+    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple, frozenset and hookless's own records is that of K4–K6, NaNs aside.
     const OWN_KEYS: bool = true;
 
     fn none(&mut self) -> Result<Self::Value> {
@@ -236,7 +248,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            admit(guard, &key)?;
+            self.admit(guard, &key)?;
         }
         map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
@@ -262,7 +274,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            admit(guard, &member)?;
+            self.admit(guard, &member)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -270,6 +282,24 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set.set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.build_record(kind, names, fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.build_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
@@ -284,13 +314,4 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             Error::new(Code::OutOfMemory).note("interrupted")
         })
     }
-}
-
-/// Counts what a key costs its table.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
-    let hash = make::hash(key)?;
-    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
-        guard.insert_compound(hash)?;
-    }
-    guard.insert(hash)
 }

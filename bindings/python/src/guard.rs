@@ -31,11 +31,11 @@ pub(crate) struct Guard {
     used: Vec<bool>,
     probes: u64,
     allowed: u64,
-    /// How many tuples and frozensets have each hash: comparing two such keys costs as much as they are long.
+    /// How many tuples, frozensets and records have each hash: comparing two such keys costs as much as they are long.
     compounds: HashMap<isize, u32>,
 }
 
-/// Tuples and frozensets of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+/// Tuples, frozensets and records of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
 const ALIKE: u32 = 64;
 
 impl Guard {
@@ -54,7 +54,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Counts a tuple or frozenset with this hash, on top of [`Guard::insert`].
+    /// Counts a tuple, frozenset or record with this hash, on top of [`Guard::insert`].
     pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<()> {
         self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let alike = self.compounds.entry(hash).or_insert(0);

@@ -16,6 +16,8 @@ use crate::ffi::{make, ndarray};
 use crate::scalars;
 use crate::warm::{Numpy, Warm, numpy, warm};
 
+mod record;
+
 /// Walks one value.
 pub(crate) struct Walker<'w, 'l, 'py> {
     py: Python<'py>,
@@ -29,12 +31,21 @@ pub(crate) struct Walker<'w, 'l, 'py> {
     text: Vec<u8>,
     /// Name of the type that is not of the closed set.
     pub(crate) type_name: Option<String>,
+    /// What the caller makes of values outside the closed set.
+    default: Option<Bound<'py, PyAny>>,
+    /// The exception of the value's or the caller's own code that led to the error.
+    pub(crate) cause: Option<PyErr>,
     /// An exception that must pass through, such as KeyboardInterrupt.
     pub(crate) raised: Option<PyErr>,
 }
 
 impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
-    pub(crate) fn new(py: Python<'py>, writer: &'w mut Writer<'l>, limits: &'l Limits) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'py>,
+        writer: &'w mut Writer<'l>,
+        limits: &'l Limits,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
         Ok(Walker {
             py,
             warm: warm(py)?,
@@ -44,6 +55,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             region: Vec::new(),
             text: Vec::new(),
             type_name: None,
+            default,
+            cause: None,
             raised: None,
         })
     }
@@ -204,13 +217,11 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let written = scalars::write(value, numpy, kind, self.writer);
                 return match self.passed(written)?? {
                     true => Ok(()),
-                    false => Err(self.unsupported(value, "a void scalar with fields")),
+                    false => self.outside(value, "a void scalar with fields"),
                 };
             }
             if numpy.is_longlong(address) {
-                return Err(
-                    self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)")
-                );
+                return self.outside(value, "longlong has no wire form of its own: send numpy.int64(x)");
             }
         }
         if let Ok(array) = value.cast_exact::<Array>() {
@@ -220,6 +231,9 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             let scalar = scalar.get();
             return self.writer.scalar(scalar.kind, &scalar.payload);
         }
+        if let Some(kind) = self.warm.records.kind_of(value) {
+            return self.inert(kind, value);
+        }
         if let Ok(failure) = value.cast_exact::<Failure>() {
             return self.failure(failure);
         }
@@ -227,7 +241,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             return self.exception(value);
         }
         let hint = if value.is_instance_of::<PyMemoryView>() { "send bytes(m)" } else { "" };
-        Err(self.unsupported(value, hint))
+        self.instance(value, hint)
     }
 
     #[cold]
@@ -252,7 +266,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
             let hint = format!("dtype {}", type_text(array.dtype().as_any()));
-            return Err(self.unsupported(value, &hint));
+            return self.outside(value, &hint);
         };
         if !array.is_contiguous() {
             let copy = value.call_method1("copy", ("C",));

@@ -46,6 +46,7 @@ from hookless.remote import RemoteError
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless._lossy import lossy
     from hookless.process import Worker
 else:
 
@@ -55,6 +56,10 @@ else:
             from hookless.process import Worker
 
             return Worker
+        if name == "lossy":
+            from hookless._lossy import lossy
+
+            return lossy
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 
@@ -89,5 +94,6 @@ __all__ = [
     "encode",
     "load",
     "loads",
+    "lossy",
     "use_numpy",
 ]

@@ -40,6 +40,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
+    /// Whether there was a record, whose comparison as a key is Python code: slow, so that few keys are too many.
+    records_seen: bool,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -64,7 +66,16 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
     pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
         let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder { py, warm, numpy, source, cache: Vec::new(), keys_seen: 0, interrupted: None })
+        Ok(PyBuilder {
+            py,
+            warm,
+            numpy,
+            source,
+            cache: Vec::new(),
+            keys_seen: 0,
+            records_seen: false,
+            interrupted: None,
+        })
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -101,16 +112,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     /// Whether a key's hash depends on a secret, so that nobody can choose it.
     fn is_keyed(&self, key: &Bound<'_, PyAny>) -> bool {
         self.warm.keyed_hashes && matches!(exact(key), Exact::Str | Exact::Bytes)
-    }
-
-    /// Counts what a key costs its table.
-    fn admit(&self, guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
-        let hash = make::hash(key)?;
-        let compound = matches!(exact(key), Exact::Tuple | Exact::FrozenSet);
-        if compound || self.warm.records.kind_of(key).is_some() {
-            guard.insert_compound(hash)?;
-        }
-        guard.insert(hash)
     }
 }
 
@@ -236,7 +237,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
+        let record = self.holds_record(&key);
+        if record || map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
                 none => {
@@ -248,7 +250,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            self.admit(guard, &key)?;
+            admit(guard, &key, record)?;
         }
         map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
@@ -266,7 +268,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
+        let record = self.holds_record(&member);
+        if record || set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
             let guard = match &mut set.guard {
                 Some(guard) => guard,
                 none => {
@@ -274,7 +277,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            self.admit(guard, &member)?;
+            admit(guard, &member, record)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -314,4 +317,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             Error::new(Code::OutOfMemory).note("interrupted")
         })
     }
+}
+
+/// Counts what a key costs its table.
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, holds_record: bool) -> Result<()> {
+    let hash = make::hash(key)?;
+    if holds_record || matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
+        guard.insert_compound(hash, holds_record)?;
+    }
+    guard.insert(hash)
 }

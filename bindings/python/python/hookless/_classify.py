@@ -239,9 +239,7 @@ def _member(value: object, plan: _Plan) -> Inert | None:
     return _new_member(plan.module, plan.qualname, text, _get(value, "_value_"))
 
 
-_MARKS: dict[
-    str, tuple[Callable[[Any], tuple[str, ...] | None], Callable[[Any, _Plan], Inert | None]]
-] = {
+_MARKS: dict[str, tuple[Callable[[Any], tuple[str, ...] | None], Callable[[Any, _Plan], Inert | None]]] = {
     "__dataclass_fields__": (_dataclass_fields, _fields),
     "__attrs_attrs__": (_attrs_fields, _fields),
     "__pydantic_fields__": (_pydantic_fields, _model),

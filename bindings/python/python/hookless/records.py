@@ -277,7 +277,8 @@ def _hash(value: _Inert) -> int:
             if kind is tuple or (kind in _RECORDS and not part._hash):
                 open_.append(_opened(part))
                 break
-            found.append(hash(part))
+            number = hash(part)
+            found.append(_MINUS_ONE if number == -2 and part == -1 else number)
         else:
             result = hash(tuple(found)) or 1
             if type(container) is not tuple:
@@ -289,6 +290,9 @@ def _hash(value: _Inert) -> int:
 
 
 _RECORDS = frozenset({Record, NamedRecord, EnumValue})
+
+# Stands for the hash of -1, which Python gives to -2 as well: honest records have hashes of their own.
+_MINUS_ONE = 0x1F123BB5
 
 
 def _opened(value: Any) -> tuple[Any, Iterator[Any], list[int]]:

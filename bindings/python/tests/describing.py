@@ -103,8 +103,8 @@ def describe(value: Any) -> Any:
         return [name, {"module": _text(value.module), "qualname": _text(value.qualname), "fields": fields}]
     if kind is hookless.EnumValue:
         names = {"module": _text(value.module), "qualname": _text(value.qualname)}
-        name = None if value.name is None else _text(value.name)
-        return ["enum member", {**names, "name": name, "value": describe(value.value)}]
+        member = None if value.name is None else _text(value.name)
+        return ["enum member", {**names, "name": member, "value": describe(value.value)}]
     if kind is hookless.RemoteError:
         return [
             "exception",

@@ -60,8 +60,8 @@ def _key_form(key: Any) -> Any:
     if type(key) is frozenset:
         return ("frozenset", frozenset(_key_form(member) for member in key))
     if type(key) in (hookless.Record, hookless.NamedRecord):
-        parts = tuple((name, _key_form(part)) for name, part in key.items())
-        return (type(key), key.module, key.qualname, parts)
+        fields = tuple((name, _key_form(part)) for name, part in key.items())
+        return (type(key), key.module, key.qualname, fields)
     if type(key) is hookless.EnumValue:
         return ("member", key.module, key.qualname, key.name, _key_form(key.value))
     return key

@@ -117,9 +117,9 @@ def test_equal_when_all_is_equal() -> None:
     ):
         assert one != other
     assert MEMBER != 1
-    assert MEMBER == EnumValue("app", "Color", "RED", True)
-    assert MEMBER != EnumValue("app", "Color", None, 1)
-    assert MEMBER != EnumValue("app", "Color", "BLUE", 1)
+    assert EnumValue("app", "Color", "RED", True) == MEMBER
+    assert EnumValue("app", "Color", None, 1) != MEMBER
+    assert EnumValue("app", "Color", "BLUE", 1) != MEMBER
 
 
 def test_values_are_compared_inside_containers() -> None:

@@ -56,7 +56,7 @@ class Struct(msgspec.Struct):
     y: Any = 2
 
 
-class Sub(Struct, frozen=True, weakref=True, rename="camel"):
+class Sub(Struct, weakref=True, rename="camel"):
     long_name: Any = 3
 
 

@@ -1,8 +1,8 @@
 """What an instance of a class becomes on the wire: an inert record, if its class says what its fields are.
 
-A class is known by what its library leaves behind in it (proto/records.md). That is read through the getters of
-`type` itself, and the fields by `object.__getattribute__`: no metaclass, no `__class__`, no `__getattr__` is asked.
-What runs of the value's own is the properties that it declares as fields.
+A class is known by what its library leaves behind in it (proto/records.md). That is read through the getters
+of `type` itself, and the fields by `object.__getattribute__`: no metaclass, no `__class__` and no
+`__getattr__` is asked. What runs of the value's own is the properties that it declares as fields.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Unreadable(Exception):
 
 
 class _Plan:
-    """How instances of one class are read. It holds as long as the MRO and the mark are the objects that it saw."""
+    """How instances of one class are read; it holds as long as the MRO and the mark are those that it saw."""
 
     __slots__ = ("kind", "mark", "mark_name", "module", "mro", "names", "owner", "qualname", "read")
 
@@ -73,7 +73,7 @@ class _Plan:
         return self.owner is None or _DICT(self.owner).get(self.mark_name) is self.mark
 
 
-# By the address of the class: a class as a key would be hashed by its metaclass. A plan keeps its class alive.
+# By the address of the class: its metaclass would hash a class as a key. A plan keeps its class alive.
 _plans: dict[int, _Plan] = {}
 _MOST_PLANS = 512
 
@@ -126,7 +126,7 @@ def _plan(kind: type) -> _Plan:
 
 
 def _stores_more(kind: type) -> bool:
-    """Return whether a class keeps more in its instances than slots, a dict and weak references: content of C's."""
+    """Return whether instances keep more than slots, a dict and weak references: content of C's."""
     base = _BASE(kind)
     if base is None:
         return False
@@ -195,7 +195,7 @@ def _get(value: object, name: str) -> Any:
     try:
         return _read(value, name)
     except Exception as error:
-        raise _Unreadable(name, error) from None
+        raise _Unreadable(name, error) from error
 
 
 def _nothing(value: object, plan: _Plan) -> None:
@@ -225,7 +225,7 @@ def _model(value: object, plan: _Plan) -> Inert:
 
 
 def _named(value: object, plan: _Plan) -> Inert | None:
-    items = list(tuple.__iter__(value))  # type: ignore[arg-type]
+    items: list[Any] = list(tuple.__iter__(value))  # type: ignore[arg-type]
     if len(items) != len(plan.names):
         return None
     return _new_named(plan.module, plan.qualname, dict(zip(plan.names, items, strict=True)))

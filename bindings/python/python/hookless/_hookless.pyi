@@ -52,9 +52,9 @@ def dumps(
 ) -> bytes:
     """Encode a value of the closed set as one VALUE frame.
 
-    `default` is called with each object outside the closed set, and what it returns is sent in its place; each
-    call counts as a level of `Limits.depth`. Raises EncodeError, with the path to what cannot be sent, and with
-    what `default` raised as its cause.
+    `default` is called with each object outside the closed set, and what it returns is sent in its place;
+    each call counts as a level of `Limits.depth`. Raises EncodeError, with the path to what cannot be sent,
+    and with what `default` raised as its cause.
     """
 
 def loads(data: Buffer, *, limits: Limits | None = None, copy: bool = True) -> Any:

@@ -20,7 +20,7 @@ _REPR = 256
 
 
 def _dict(value: Any) -> dict[Any, Any]:
-    return {key: item for key, item in dict.items(value)}
+    return dict(dict.items(value))
 
 
 # By the nearest class in the MRO: what an instance holds, read by the class's own methods and not by those of
@@ -46,9 +46,9 @@ def lossy(value: object) -> Record:
 
     It is a `Record` named `hookless.Lossy` with the fields `type`, the name of the object's class, and either
     `value`, the nearest kind that can be sent, or `repr`, a short and escaped text. Subclasses of str, int,
-    float, complex, bytes, bytearray, list, tuple, set, frozenset and dict become what they hold, and lose what
-    the subclass adds; so does a memoryview, as bytes, and a mapping, as a dict. Nothing else is asked for its
-    contents: an iterator is not consumed, and of an array of an unknown kind there is only the repr.
+    float, complex, bytes, bytearray, list, tuple, set, frozenset and dict become what they hold, and lose
+    what the subclass adds; so does a memoryview, as bytes, and a mapping, as a dict. Nothing else is asked
+    for its contents: an iterator is not consumed, and of an array of an unknown kind there is only the repr.
     """
     kind = type(value)
     module, qualname, _ = names(kind)

@@ -15,9 +15,7 @@ from hookless.records import EnumValue, NamedRecord, Record, _new_member, _new_n
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
-
-    Inert: TypeAlias = Record | EnumValue
+    from typing import Any
 
 __all__ = ["classify", "parts_of"]
 
@@ -57,7 +55,7 @@ class _Plan:
         self,
         kind: type,
         mro: tuple[type, ...],
-        read: Callable[[Any, _Plan], Inert | None],
+        read: Callable[[Any, _Plan], Record | EnumValue | None],
         owner: type | None = None,
         mark_name: str = "",
         fields: tuple[str, ...] = (),
@@ -78,7 +76,7 @@ _plans: dict[int, _Plan] = {}
 _MOST_PLANS = 512
 
 
-def classify(value: object) -> Inert | tuple[str, Exception] | None:
+def classify(value: object) -> Record | EnumValue | tuple[str, Exception] | None:
     """Return the record that an instance becomes, and None for one whose class is of none of the known kinds.
 
     Where a field cannot be read, return its name and what reading it raised.
@@ -202,11 +200,11 @@ def _nothing(value: object, plan: _Plan) -> None:
     return None
 
 
-def _fields(value: object, plan: _Plan) -> Inert:
+def _fields(value: object, plan: _Plan) -> Record:
     return _new_record(plan.module, plan.qualname, {name: _get(value, name) for name in plan.names})
 
 
-def _model(value: object, plan: _Plan) -> Inert:
+def _model(value: object, plan: _Plan) -> Record:
     """A pydantic model: its fields are in its dict, where no property is asked, and then come its extras."""
     held = _get(value, "__dict__")
     fields = {}
@@ -224,14 +222,14 @@ def _model(value: object, plan: _Plan) -> Inert:
     return _new_record(plan.module, plan.qualname, fields)
 
 
-def _named(value: object, plan: _Plan) -> Inert | None:
+def _named(value: object, plan: _Plan) -> Record | EnumValue | None:
     items: list[Any] = list(tuple.__iter__(value))  # type: ignore[arg-type]
     if len(items) != len(plan.names):
         return None
     return _new_named(plan.module, plan.qualname, dict(zip(plan.names, items, strict=True)))
 
 
-def _member(value: object, plan: _Plan) -> Inert | None:
+def _member(value: object, plan: _Plan) -> Record | EnumValue | None:
     name = _get(value, "_name_")
     text = None if name is None else exact_text(name)
     if text is None and name is not None:
@@ -239,7 +237,9 @@ def _member(value: object, plan: _Plan) -> Inert | None:
     return _new_member(plan.module, plan.qualname, text, _get(value, "_value_"))
 
 
-_MARKS: dict[str, tuple[Callable[[Any], tuple[str, ...] | None], Callable[[Any, _Plan], Inert | None]]] = {
+_MARKS: dict[
+    str, tuple[Callable[[Any], tuple[str, ...] | None], Callable[[Any, _Plan], Record | EnumValue | None]]
+] = {
     "__dataclass_fields__": (_dataclass_fields, _fields),
     "__attrs_attrs__": (_attrs_fields, _fields),
     "__pydantic_fields__": (_pydantic_fields, _model),

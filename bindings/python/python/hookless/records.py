@@ -44,10 +44,6 @@ class _Inert:
         """Module and qualified name, joined by a dot."""
         return f"{self._module}.{self._qualname}"
 
-    def __init_subclass__(cls) -> None:
-        if cls.__module__ != __name__:
-            raise TypeError(f"{cls.__mro__[1].__qualname__} cannot be subclassed")
-
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} does not change")
 

@@ -7,6 +7,8 @@ import collections
 import dataclasses
 import enum
 import functools
+import subprocess
+import sys
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pytest
@@ -474,3 +476,54 @@ def test_a_changed_class_is_read_anew() -> None:
     assert list(came(value)) == ["x"]
     One.__dataclass_fields__ = dataclasses.make_dataclass("Three", ["y"]).__dataclass_fields__  # type: ignore[attr-defined]
     assert list(came(value)) == ["y"]
+
+
+DEEP = """
+import dataclasses, enum, threading, typing
+import hookless
+
+threading.stack_size(256 * 1024)
+
+@dataclasses.dataclass(eq=False)
+class Data:
+    n: object
+
+class Pair(typing.NamedTuple):
+    n: object
+
+class Outside:
+    def __init__(self, n):
+        self.n = n
+
+limits = hookless.Limits(depth=512)
+done = []
+
+def deep(kind, levels):
+    value = None
+    for _ in range(levels):
+        value = kind(value)
+    return value
+
+def work():
+    for kind in (Data, Pair, Outside, lambda n: hookless.EnumValue("m", "E", None, n)):
+        frame = hookless.dumps(deep(kind, 512), limits=limits, default=lambda found: found.n)
+        value = hookless.loads(frame, limits=limits)
+        done.append(hookless.dumps(value, limits=limits) == frame)
+        try:
+            hookless.dumps(deep(kind, 513), limits=limits, default=lambda found: found.n)
+        except hookless.EncodeError as error:
+            done.append(error.code)
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(done)
+"""
+
+
+def test_c033_records_on_a_small_stack() -> None:
+    """512 levels, the ceiling, of each kind of instance in a thread with 256 KiB of stack; 513 are an error."""
+    command = [sys.executable, "-c", DEEP]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str([True, "depth_limit"] * 4)

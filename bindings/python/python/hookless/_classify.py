@@ -201,7 +201,13 @@ def _nothing(value: object, plan: _Plan) -> None:
 
 
 def _fields(value: object, plan: _Plan) -> Record:
-    return _new_record(plan.module, plan.qualname, {name: _get(value, name) for name in plan.names})
+    fields, name = {}, ""
+    try:
+        for name in plan.names:
+            fields[name] = _read(value, name)
+    except Exception as error:
+        raise _Unreadable(name, error) from error
+    return _new_record(plan.module, plan.qualname, fields)
 
 
 def _model(value: object, plan: _Plan) -> Record:

@@ -522,7 +522,7 @@ print(done)
 
 
 def test_c033_records_on_a_small_stack() -> None:
-    """512 levels, the ceiling, of each kind of instance in a thread with 256 KiB of stack; 513 are an error."""
+    """512 levels of each kind of instance on 256 KiB of stack; 513 are an error."""
     command = [sys.executable, "-c", DEEP]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -50,7 +50,8 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
-    /// Writes what stands for a value.
+    /// Writes what stands for a value. Inlined, and the rest not: each frame here counts once for each level.
+    #[inline(always)]
     pub(super) fn substitute(&mut self, found: &Substitute<'py>) -> Result<()> {
         match found {
             Substitute::Inert(kind, value) => self.inert(*kind, value),
@@ -75,6 +76,7 @@ impl<'py> Walker<'_, '_, 'py> {
     }
 
     /// A `Record`, `NamedRecord` or `EnumValue`, as it is.
+    #[inline(always)]
     pub(super) fn inert(&mut self, kind: Inert, value: &Bound<'py, PyAny>) -> Result<()> {
         match kind {
             Inert::Record(kind) => self.record(kind, value),
@@ -82,6 +84,7 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
+    #[inline(never)]
     fn record(&mut self, kind: RecordKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let fields = self.open_record(kind, value)?;
         let (len, mut position, mut done) = (fields.len(), 0, 0);
@@ -118,6 +121,7 @@ impl<'py> Walker<'_, '_, 'py> {
             .map_err(|error| error.within(|path| path.push_str(&format!(".names[{number}]"))))
     }
 
+    #[inline(never)]
     fn enum_member(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let held = self.open_member(value)?;
         self.value(&held).map_err(|error| error.within(|path| path.push_str(".value")))?;

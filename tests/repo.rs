@@ -11,7 +11,7 @@ use hookless::{Class, Code, Limits};
 use support::{root, typed, vectors};
 
 /// Letters that rule numbers begin with.
-const LETTERS: &str = "FVKDAXSLT";
+const LETTERS: &str = "FVKDARXSLT";
 
 /// A range of rules that still says where they are applied, such as A2–A5.
 const NARROW: u32 = 4;

@@ -1,8 +1,10 @@
 //! Wire to Python objects, straight away: no tree in between.
 
 use hookless::array::ArrayHead;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
-use hookless::{Code, Error, Letter, Result, ScalarKind, Standard, TypeCode};
+use hookless::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind,
+};
+use hookless::{Code, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
 
@@ -16,6 +18,8 @@ use crate::guard::{EXEMPT, Guard, Table};
 use crate::scalars;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
+
+mod record;
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -39,6 +43,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
+    /// Whether there was a record, whose comparison as a key is Python code: slow, so that few keys are too many.
+    records_seen: bool,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -64,7 +70,16 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
     pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
         let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder { py, warm, numpy, source, cache: Vec::new(), keys_seen: 0, interrupted: None })
+        Ok(PyBuilder {
+            py,
+            warm,
+            numpy,
+            source,
+            cache: Vec::new(),
+            keys_seen: 0,
+            records_seen: false,
+            interrupted: None,
+        })
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -269,7 +284,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
+        let record = self.holds_record(&key);
+        if record || map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
                 none => {
@@ -281,7 +297,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            admit(guard, &key)?;
+            admit(guard, &key, record)?;
         }
         let inserted = match map.kind {
             // By its own method, which keeps the order as well.
@@ -304,7 +320,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
+        let record = self.holds_record(&member);
+        if record || set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
             let guard = match &mut set.guard {
                 Some(guard) => guard,
                 none => {
@@ -312,7 +329,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            admit(guard, &member)?;
+            admit(guard, &member, record)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -320,6 +337,24 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set.set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.build_record(kind, names, fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.build_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
@@ -337,10 +372,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 }
 
 /// Counts what a key costs its table.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, holds_record: bool) -> Result<()> {
     let hash = make::hash(key)?;
-    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other) {
-        guard.insert_compound(hash)?;
+    if holds_record || matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other) {
+        guard.insert_compound(hash, holds_record)?;
     }
     guard.insert(hash)
 }

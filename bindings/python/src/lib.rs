@@ -15,6 +15,7 @@ mod inbox;
 mod inspect;
 mod isolation;
 mod limits;
+mod records;
 mod scalars;
 mod standard;
 mod wait;
@@ -31,7 +32,7 @@ mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{decode, encodable, encode, loads, py_dumps, through_rust};
+    use super::codec::{decode, dumps, encodable, encode, loads, through_rust};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]

@@ -25,6 +25,7 @@
 //! | V1–V18 values, K1–K8 keys | [`wire::Writer`] | [`wire::read`] |
 //! | D1–D18 the standard library | [`wire::Writer::standard`], [`wire::Writer`] | [`wire::read`], [`Standard`] |
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
+//! | R1–R5 records | [`wire::Writer::record`] | [`wire::read`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
 //! | T1–T12 the host's own types | [`to_value`], [`to_vec`] | [`from_value`], [`from_slice`] |
@@ -58,7 +59,10 @@ pub use value::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
 };
-pub use value::{Deque, Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
+pub use value::{
+    Deque, Entry, EnumMember, Int, IntForm, Record, RecordKind, Report, Surrogates, Text, TextRef,
+    TraceFrame, Value,
+};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};
 use wire::{Tree, Writer, wide};

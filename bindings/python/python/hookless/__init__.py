@@ -41,12 +41,14 @@ from hookless.errors import (
     WorkerDied,
 )
 from hookless.files import dump, load
+from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError
 
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hookless.paths import ForeignPath
+    from hookless._lossy import lossy
     from hookless.process import Worker
 else:
 
@@ -61,6 +63,10 @@ else:
             from hookless.paths import ForeignPath
 
             return ForeignPath
+        if name == "lossy":
+            from hookless._lossy import lossy
+
+            return lossy
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 
@@ -70,6 +76,7 @@ __all__ = [
     "DecodeError",
     "Decoder",
     "EncodeError",
+    "EnumValue",
     "Failure",
     "ForeignPath",
     "Frame",
@@ -78,7 +85,9 @@ __all__ = [
     "IsolationWarning",
     "LimitExceeded",
     "Limits",
+    "NamedRecord",
     "ProtocolError",
+    "Record",
     "RemoteError",
     "Scalar",
     "Stalled",
@@ -93,6 +102,7 @@ __all__ = [
     "encode",
     "load",
     "loads",
+    "lossy",
     "use_numpy",
     "warm_up",
 ]

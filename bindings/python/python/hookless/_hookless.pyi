@@ -46,10 +46,14 @@ _Code: TypeAlias = Literal[
 ]
 # fmt: on
 
-def dumps(value: object, *, limits: Limits | None = None) -> bytes:
+def dumps(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> bytes:
     """Encode a value of the closed set as one VALUE frame.
 
-    Raises EncodeError, with the path to what cannot be sent.
+    `default` is called with each object outside the closed set, and what it returns is sent in its place;
+    each call counts as a level of `Limits.depth`. Raises EncodeError, with the path to what cannot be sent,
+    and with what `default` raised as its cause.
     """
 
 def loads(data: Buffer, *, limits: Limits | None = None, copy: bool = True) -> Any:
@@ -58,7 +62,9 @@ def loads(data: Buffer, *, limits: Limits | None = None, copy: bool = True) -> A
     With `copy=False`, arrays of 16 384 bytes and more are read-only views of `data`. Raises DecodeError.
     """
 
-def encode(value: object, *, limits: Limits | None = None) -> list[Buffer]:
+def encode(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> list[Buffer]:
     """Encode a value as buffers that are, joined, exactly what `dumps` gives; large arrays are not copied."""
 
 def decode(parts: Iterable[Buffer], *, limits: Limits | None = None, copy: bool = True) -> Any:

@@ -31,6 +31,8 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'static> {
         Value::Slice(_) => Unexpected::Other("slice"),
         Value::Standard(value) => Unexpected::Other(value.name()),
         Value::TypedArray(_) => Unexpected::Other("array.array"),
+        Value::Record(_) => Unexpected::Other("record"),
+        Value::EnumMember(_) => Unexpected::Other("enum member"),
         Value::Array(_) => Unexpected::Other("ndarray"),
         Value::Scalar(_) => Unexpected::Other("NumPy scalar"),
         Value::Exception(_) => Unexpected::Other("exception"),

@@ -16,6 +16,7 @@ mod inspect;
 mod isolation;
 mod limits;
 mod scalars;
+mod typed;
 mod wait;
 mod walk;
 mod warm;
@@ -30,7 +31,7 @@ mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{decode, encodable, encode, loads, py_dumps, through_rust};
+    use super::codec::{encodable, encode, py_decode, py_dumps, py_loads, through_rust};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]
@@ -41,6 +42,8 @@ mod _hookless {
     use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]
     use super::limits::Limits;
+    #[pymodule_export]
+    use super::typed::check_hashes;
     #[pymodule_export]
     use super::warm::use_numpy;
 

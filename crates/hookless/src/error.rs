@@ -97,6 +97,7 @@ codes! {
     KeyError "key_error" Environment "the host refused a key",
     DtypeUnsupported "dtype_unsupported" Environment "this host's NumPy lacks the dtype or shape",
     OutOfMemory "out_of_memory" Environment "an allocation was refused",
+    TypeMismatch "type_mismatch" Environment "the value does not fit the type that the host asked for",
     UnsupportedType "unsupported_type" Encode "the value is not of the closed set",
     Mutated "mutated" Encode "a container changed its size while it was encoded",
     UnexpectedFrame "unexpected_frame" Session "this frame is not allowed now (S1, S6)",

@@ -26,6 +26,7 @@ from hookless._hookless import (
     loads,
     use_numpy,
 )
+from hookless.conversion import convert
 from hookless.errors import (
     DeadlineExceeded,
     DecodeError,
@@ -46,6 +47,7 @@ from hookless.remote import RemoteError
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless._typed.arrays import ArraySpec
     from hookless.process import Worker
 else:
 
@@ -55,11 +57,16 @@ else:
             from hookless.process import Worker
 
             return Worker
+        if name == "ArraySpec":
+            from hookless._typed.arrays import ArraySpec
+
+            return ArraySpec
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 
 __all__ = [
     "Array",
+    "ArraySpec",
     "DeadlineExceeded",
     "DecodeError",
     "Decoder",
@@ -83,6 +90,7 @@ __all__ = [
     "Worker",
     "WorkerDied",
     "__version__",
+    "convert",
     "decode",
     "dump",
     "dumps",

@@ -80,7 +80,9 @@ class DecodeError(HooklessError, ValueError):
 
     def __str__(self) -> str:
         place = f" in {self.path}" if self.path else ""
-        return f"{self.code} at byte {self.offset}{place}: {self.args[0]}"
+        # What does not fit the host's type was decoded before, and has no offset any more.
+        at = "" if self.code == "type_mismatch" else f" at byte {self.offset}"
+        return f"{self.code}{at}{place}: {self.args[0]}"
 
 
 class LimitExceeded(DecodeError):

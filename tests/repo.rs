@@ -11,7 +11,7 @@ use hookless::{Class, Code, Limits};
 use support::{root, vectors};
 
 /// Letters that rule numbers begin with.
-const LETTERS: &str = "FVKAXSL";
+const LETTERS: &str = "FVKARXSL";
 
 /// A range of rules that still says where they are applied, such as A2–A5.
 const NARROW: u32 = 4;

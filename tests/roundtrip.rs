@@ -19,6 +19,16 @@ fn sorted(value: &Value) -> Value {
         Value::Set(items) => Value::Set(members(items)),
         Value::FrozenSet(items) => Value::FrozenSet(members(items)),
         Value::Dict(pairs) => Value::Dict(pairs.iter().map(|(k, v)| (sorted(k), sorted(v))).collect()),
+        Value::Record(record) => {
+            let mut record = record.clone();
+            record.fields.iter_mut().for_each(|(_, value)| *value = sorted(value));
+            Value::Record(record)
+        }
+        Value::EnumMember(member) => {
+            let mut member = member.clone();
+            member.value = sorted(&member.value);
+            Value::EnumMember(member)
+        }
         Value::Exception(report) => {
             let mut report = report.clone();
             for entry in &mut report.entries {

@@ -1,8 +1,8 @@
 //! Wire to Python objects, straight away: no tree in between.
 
 use hookless::array::ArrayHead;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
-use hookless::{Code, Error, Letter, Result, ScalarKind};
+use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, RecordNames, SequenceKind, SetKind};
+use hookless::{Code, Error, Letter, RecordKind, Result, ScalarKind, TextRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -15,6 +15,8 @@ use crate::ffi::{chars, make, ndarray};
 use crate::guard::{EXEMPT, Guard, Table};
 use crate::scalars;
 use crate::warm::{Numpy, Warm, numpy, warm};
+
+mod record;
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -38,6 +40,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
+    /// Whether there was a record, whose comparison as a key is Python code: slow, so that few keys are too many.
+    records_seen: bool,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -62,7 +66,16 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
     pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
         let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder { py, warm, numpy, source, cache: Vec::new(), keys_seen: 0, interrupted: None })
+        Ok(PyBuilder {
+            py,
+            warm,
+            numpy,
+            source,
+            cache: Vec::new(),
+            keys_seen: 0,
+            records_seen: false,
+            interrupted: None,
+        })
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -108,7 +121,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     type Map = Map<'py>;
     type Set = Set<'py>;
 
-    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple and frozenset is that of K4–K6, NaNs aside.
+    /// Python's equality on None, bool, int, float, complex, str, bytes, tuple, frozenset and hookless's own records is that of K4–K6, NaNs aside.
     const OWN_KEYS: bool = true;
 
     fn none(&mut self) -> Result<Self::Value> {
@@ -224,7 +237,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
+        let record = self.holds_record(&key);
+        if record || map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
                 none => {
@@ -236,7 +250,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            admit(guard, &key)?;
+            admit(guard, &key, record)?;
         }
         map.dict.set_item(key, value).map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
@@ -254,7 +268,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
+        let record = self.holds_record(&member);
+        if record || set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
             let guard = match &mut set.guard {
                 Some(guard) => guard,
                 none => {
@@ -262,7 +277,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            admit(guard, &member)?;
+            admit(guard, &member, record)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -270,6 +285,24 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set.set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.build_record(kind, names, fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.build_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
@@ -287,10 +320,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 }
 
 /// Counts what a key costs its table.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, holds_record: bool) -> Result<()> {
     let hash = make::hash(key)?;
-    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
-        guard.insert_compound(hash)?;
+    if holds_record || matches!(exact(key), Exact::Tuple | Exact::FrozenSet) {
+        guard.insert_compound(hash, holds_record)?;
     }
     guard.insert(hash)
 }

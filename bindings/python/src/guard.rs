@@ -31,12 +31,15 @@ pub(crate) struct Guard {
     used: Vec<bool>,
     probes: u64,
     allowed: u64,
-    /// How many tuples and frozensets have each hash: comparing two such keys costs as much as they are long.
+    /// How many tuples, frozensets and records have each hash: comparing two such keys costs as much as they are long.
     compounds: HashMap<isize, u32>,
 }
 
 /// Tuples and frozensets of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
 const ALIKE: u32 = 64;
+
+/// The same of keys that are records or hold some: records tell -1 from -2, and comparing them is slow.
+const ALIKE_RECORDS: u32 = 8;
 
 impl Guard {
     /// A guard for a table that announces `announced` keys and holds those with these hashes.
@@ -54,12 +57,12 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Counts a tuple or frozenset with this hash, on top of [`Guard::insert`].
-    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<()> {
+    /// Counts a tuple, frozenset or record with this hash, on top of [`Guard::insert`].
+    pub(crate) fn insert_compound(&mut self, hash: isize, holds_record: bool) -> Result<()> {
         self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let alike = self.compounds.entry(hash).or_insert(0);
         *alike += 1;
-        if *alike > ALIKE {
+        if *alike > if holds_record { ALIKE_RECORDS } else { ALIKE } {
             return Err(Error::new(Code::KeyCollision).note(format!("{alike} compound keys with one hash")));
         }
         Ok(())

@@ -5,20 +5,24 @@ use std::fmt::Write as _;
 use hookless::array::ArrayHead;
 use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
 use hookless::session::check_shape;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind, read};
-use hookless::{Code, Error, Limits as Core, Order, Result, ScalarKind};
+use hookless::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, RecordNames, SequenceKind, SetKind, read,
+};
+use hookless::{Code, Error, Limits as Core, Order, RecordKind, Result, ScalarKind, TextRef};
 use pyo3::prelude::*;
 
 use crate::limits::{Limits, chosen};
 use report::links;
 
+mod record;
 mod report;
 
 /// Of text and bytes as much is shown.
 const SHOWN: usize = 64;
 
 /// Node kind numbers of the wire that one byte tells before the value has been read.
-const UNREAD: [(u8, &str); 2] = [(16, "ndarray"), (24, "exception")];
+const UNREAD: [(u8, &str); 5] =
+    [(16, "ndarray"), (20, "record"), (21, "named record"), (22, "enum member"), (24, "exception")];
 
 /// Offset, end (none where the frame was refused inside), depth, kind, text, label.
 type Node = (u64, Option<u64>, usize, &'static str, String, String);
@@ -91,7 +95,7 @@ struct Inspector<'b, 'py> {
     entries: u64,
     /// Where the last entry of the region ends, or the body.
     filled: u64,
-    /// Nodes that were entered and are not known yet: exceptions, and the value being read.
+    /// Nodes that were entered and are not known yet: records, exceptions, and the value being read.
     unknown: Vec<Option<usize>>,
     interrupted: Option<PyErr>,
 }
@@ -312,6 +316,24 @@ impl Build for Inspector<'_, '_> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.found_record(kind, names, &fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.found_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {

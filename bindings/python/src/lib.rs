@@ -15,6 +15,7 @@ mod inbox;
 mod inspect;
 mod isolation;
 mod limits;
+mod records;
 mod scalars;
 mod typed;
 mod wait;
@@ -31,7 +32,7 @@ mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{encodable, encode, py_decode, py_dumps, py_loads, through_rust};
+    use super::codec::{dumps, encodable, encode, py_decode, py_loads, through_rust};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]

@@ -16,6 +16,10 @@ use crate::ffi::{make, ndarray};
 use crate::scalars;
 use crate::warm::{Numpy, Warm, numpy, warm};
 
+mod record;
+
+use record::Substitute;
+
 /// Walks one value.
 pub(crate) struct Walker<'w, 'l, 'py> {
     py: Python<'py>,
@@ -29,12 +33,21 @@ pub(crate) struct Walker<'w, 'l, 'py> {
     text: Vec<u8>,
     /// Name of the type that is not of the closed set.
     pub(crate) type_name: Option<String>,
+    /// What the caller makes of values outside the closed set.
+    default: Option<Bound<'py, PyAny>>,
+    /// The exception of the value's or the caller's own code that led to the error.
+    pub(crate) cause: Option<PyErr>,
     /// An exception that must pass through, such as KeyboardInterrupt.
     pub(crate) raised: Option<PyErr>,
 }
 
 impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
-    pub(crate) fn new(py: Python<'py>, writer: &'w mut Writer<'l>, limits: &'l Limits) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'py>,
+        writer: &'w mut Writer<'l>,
+        limits: &'l Limits,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
         Ok(Walker {
             py,
             warm: warm(py)?,
@@ -44,6 +57,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             region: Vec::new(),
             text: Vec::new(),
             type_name: None,
+            default,
+            cause: None,
             raised: None,
         })
     }
@@ -67,7 +82,14 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let (re, im) = make::complex_parts(value);
                 self.writer.complex(re, im)
             }
-            Exact::Other => self.other(value),
+            Exact::Other => match self.warm.records.kind_of(value) {
+                Some(kind) => self.inert(kind, value),
+                None => match self.other(value)? {
+                    // Not from within `other`: the frames of a value that is nested deeply stay small.
+                    Some(substitute) => self.substitute(&substitute),
+                    None => Ok(()),
+                },
+            },
         }
     }
 
@@ -194,40 +216,44 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { self.writer.end_set(scope) } else { Err(changed()) }
     }
 
-    fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+    /// Writes a value of another type than Python's own, or says what is to be written in its place.
+    #[inline(never)]
+    fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<Option<Substitute<'py>>> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
             if numpy.arrays.contains(&address) {
-                return self.ndarray(value, numpy);
+                return match self.ndarray(value, numpy)? {
+                    None => Ok(None),
+                    Some(hint) => self.outside(value, &hint).map(Some),
+                };
             }
             if let Some(kind) = numpy.scalar_kind(address) {
                 let written = scalars::write(value, numpy, kind, self.writer);
                 return match self.passed(written)?? {
-                    true => Ok(()),
-                    false => Err(self.unsupported(value, "a void scalar with fields")),
+                    true => Ok(None),
+                    false => self.outside(value, "a void scalar with fields").map(Some),
                 };
             }
             if numpy.is_longlong(address) {
-                return Err(
-                    self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)")
-                );
+                let hint = "longlong has no wire form of its own: send numpy.int64(x)";
+                return self.outside(value, hint).map(Some);
             }
         }
         if let Ok(array) = value.cast_exact::<Array>() {
-            return self.inert_array(array.get());
+            return self.inert_array(array.get()).map(|()| None);
         }
         if let Ok(scalar) = value.cast_exact::<Scalar>() {
             let scalar = scalar.get();
-            return self.writer.scalar(scalar.kind, &scalar.payload);
+            return self.writer.scalar(scalar.kind, &scalar.payload).map(|()| None);
         }
         if let Ok(failure) = value.cast_exact::<Failure>() {
-            return self.failure(failure);
+            return self.failure(failure).map(|()| None);
         }
         if value.is_instance_of::<PyBaseException>() {
-            return self.exception(value);
+            return self.exception(value).map(|()| None);
         }
         let hint = if value.is_instance_of::<PyMemoryView>() { "send bytes(m)" } else { "" };
-        Err(self.unsupported(value, hint))
+        self.instance(value, hint).map(Some)
     }
 
     #[cold]
@@ -247,12 +273,12 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    /// A12: in its own order where that is contiguous, otherwise copied to C order.
-    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
+    /// A12: in its own order where that is contiguous, otherwise copied to C order. A hint, where the wire lacks the dtype.
+    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Option<String>> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
             let hint = format!("dtype {}", type_text(array.dtype().as_any()));
-            return Err(self.unsupported(value, &hint));
+            return Ok(Some(hint));
         };
         if !array.is_contiguous() {
             let copy = value.call_method1("copy", ("C",));
@@ -264,7 +290,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
         let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
         if head.has_gaps() {
-            return self.with_gaps(&head, bytes);
+            return self.with_gaps(&head, bytes).map(|()| None);
         }
         if head.find_bad(bytes).is_some() {
             return Err(Error::new(Code::BadElement));
@@ -277,7 +303,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 self.region.push(buffer.into_any());
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A16: what lies under no field leaves as zeros, so such an array is copied.

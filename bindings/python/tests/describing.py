@@ -46,8 +46,16 @@ def normal(value: Any) -> Any:
         return [kind, [[normal(key), normal(item)] for key, item in value[1]]]
     if kind in ("ndarray", "scalar"):
         return [kind, value[1] | {"data": expand(value[1]["data"]).hex()}]
+    if kind in ("record", "named record", "enum member"):
+        return [kind, {name: _normal_part(name, part) for name, part in value[1].items()}]
     assert kind == "exception", f"no such kind in a described value: {kind}"
     return [kind, [{name: _normal_field(name, field) for name, field in entry.items()} for entry in value[1]]]
+
+
+def _normal_part(name: str, part: Any) -> Any:
+    if name == "fields":
+        return [[normal(key), normal(item)] for key, item in part]
+    return None if part is None else normal(part)
 
 
 def _normal_field(name: str, field: Any) -> Any:
@@ -89,6 +97,14 @@ def describe(value: Any) -> Any:
         ]
     if kind is dict:
         return ["dict", [[describe(key), describe(item)] for key, item in value.items()]]
+    if kind in (hookless.Record, hookless.NamedRecord):
+        fields = [[_text(name), describe(item)] for name, item in value.items()]
+        name = "record" if kind is hookless.Record else "named record"
+        return [name, {"module": _text(value.module), "qualname": _text(value.qualname), "fields": fields}]
+    if kind is hookless.EnumValue:
+        names = {"module": _text(value.module), "qualname": _text(value.qualname)}
+        member = None if value.name is None else _text(value.name)
+        return ["enum member", {**names, "name": member, "value": describe(value.value)}]
     if kind is hookless.RemoteError:
         return [
             "exception",

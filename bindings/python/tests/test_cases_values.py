@@ -7,7 +7,6 @@ import subprocess
 import sys
 from array import array
 from collections import Counter, OrderedDict, defaultdict
-from enum import Enum, IntEnum
 from typing import Any
 
 import pytest
@@ -115,14 +114,6 @@ def test_c011_bytes_stay_bytes(data: bytes) -> None:
     roundtrip([data, [data], {data: data}])
 
 
-class Plain(Enum):
-    A = 1
-
-
-class Number(IntEnum):
-    A = 1
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -132,8 +123,6 @@ class Number(IntEnum):
         range(0, 10, 2),
         slice(1, 2),
         Ellipsis,
-        Plain.A,
-        Number.A,
         NotImplemented,
         len,
         int,

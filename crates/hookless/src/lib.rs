@@ -22,6 +22,7 @@
 //! | F10–F14 body and region | [`encode_parts`] | [`frame::split`], [`frame::Assembler`] |
 //! | V1–V18 values, K1–K6 keys | [`wire::Writer`] | [`wire::read`] |
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
+//! | R1–R5 records | [`wire::Writer::record`] | [`wire::read`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
 //! | L1–L9 limits and charges | [`limits`] | the same |
@@ -41,7 +42,9 @@ pub mod wire;
 pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
-pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
+pub use value::{
+    Entry, EnumMember, Int, IntForm, Record, RecordKind, Report, Surrogates, Text, TextRef, TraceFrame, Value,
+};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};
 use wire::{Tree, Writer, wide};

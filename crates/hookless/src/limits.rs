@@ -123,6 +123,10 @@ pub mod charge {
     pub const SET: u64 = 240;
     /// A pair of a dict, or a member of a set: the table around key and value.
     pub const TABLE_ENTRY: u64 = 160;
+    /// A record without its fields.
+    pub const RECORD: u64 = 256;
+    /// A member of an enum.
+    pub const MEMBER: u64 = 192;
     /// An entry of an exception report.
     pub const EXCEPTION: u64 = 768;
     /// A field of a structured dtype, without its names.
@@ -163,7 +167,12 @@ pub mod charge {
         }
     }
 
-    /// A key or member that is a tuple or frozenset: its bytes are compared again at each level.
+    /// A record of `fields` fields; its texts and values are charged by themselves.
+    pub const fn record(fields: u64) -> u64 {
+        table(RECORD, fields)
+    }
+
+    /// A key or member that is a tuple, frozenset, record or enum member: its bytes are compared again at each level.
     pub const fn compound_key(bytes: u64) -> u64 {
         bytes.saturating_mul(8)
     }

@@ -4,11 +4,13 @@
 
 mod exception;
 mod number;
+mod record;
 mod text;
 
 pub use exception::{Entry, Report, TraceFrame};
 pub use number::{Int, IntForm};
 pub(crate) use number::{fits_native, to_u64};
+pub use record::{EnumMember, Record, RecordKind};
 pub(crate) use text::generalised;
 pub use text::{Surrogates, Text, TextRef};
 
@@ -56,6 +58,10 @@ pub enum Value {
     Array(Box<Array>),
     /// A NumPy scalar.
     Scalar(Box<Scalar>),
+    /// An instance of a class, inert.
+    Record(Box<Record>),
+    /// A member of an enum, inert.
+    EnumMember(Box<EnumMember>),
     /// An exception.
     Exception(Box<Report>),
 }
@@ -79,6 +85,8 @@ impl PartialEq for Value {
             (Dict(a), Dict(b)) => a == b,
             (Array(a), Array(b)) => a == b,
             (Scalar(a), Scalar(b)) => a == b,
+            (Record(a), Record(b)) => a == b,
+            (EnumMember(a), EnumMember(b)) => a == b,
             (Exception(a), Exception(b)) => a == b,
             // Listed, so that a new kind is compared before it compiles.
             (
@@ -98,6 +106,8 @@ impl PartialEq for Value {
                 | FrozenSet(_)
                 | Array(_)
                 | Scalar(_)
+                | Record(_)
+                | EnumMember(_)
                 | Exception(_),
                 _,
             ) => false,

@@ -26,7 +26,7 @@ mod tree;
 mod writer;
 
 pub use build::{
-    Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, SequenceKind, SetKind,
+    Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, RecordNames, SequenceKind, SetKind,
 };
 pub(crate) use cursor::{Cursor, Head, skip};
 pub(crate) use encode::write_value;

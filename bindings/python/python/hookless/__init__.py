@@ -47,6 +47,7 @@ from hookless.remote import RemoteError
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless._lossy import lossy
     from hookless._typed.arrays import ArraySpec
     from hookless.process import Worker
 else:
@@ -61,6 +62,10 @@ else:
             from hookless._typed.arrays import ArraySpec
 
             return ArraySpec
+        if name == "lossy":
+            from hookless._lossy import lossy
+
+            return lossy
         raise AttributeError(f"module 'hookless' has no attribute {name!r}")
 
 
@@ -97,5 +102,6 @@ __all__ = [
     "encode",
     "load",
     "loads",
+    "lossy",
     "use_numpy",
 ]

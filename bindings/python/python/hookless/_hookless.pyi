@@ -56,10 +56,14 @@ class _Adapter(Protocol[_T_co]):
 
     def validate_python(self, value: Any, /) -> _T_co: ...
 
-def dumps(value: object, *, limits: Limits | None = None) -> bytes:
+def dumps(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> bytes:
     """Encode a value of the closed set as one VALUE frame.
 
-    Raises EncodeError, with the path to what cannot be sent.
+    `default` is called with each object outside the closed set, and what it returns is sent in its place;
+    each call counts as a level of `Limits.depth`. Raises EncodeError, with the path to what cannot be sent,
+    and with what `default` raised as its cause.
     """
 
 @overload
@@ -74,7 +78,9 @@ def loads(
 
 @overload
 def loads(data: Buffer, *, type: Any = None, limits: Limits | None = None, copy: bool = True) -> Any: ...
-def encode(value: object, *, limits: Limits | None = None) -> list[Buffer]:
+def encode(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> list[Buffer]:
     """Encode a value as buffers that are, joined, exactly what `dumps` gives; large arrays are not copied."""
 
 @overload

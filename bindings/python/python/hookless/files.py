@@ -9,7 +9,7 @@ from hookless.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Protocol, TypeVar, overload
 
     from hookless._hookless import Limits, _Adapter
@@ -33,12 +33,18 @@ _VALUE = 1
 _CHUNK = 1 << 20
 
 
-def dump(value: object, file: _Writable, *, limits: Limits | None = None) -> None:
-    """Write a value as one frame to a binary file. Large arrays are not copied.
+def dump(
+    value: object,
+    file: _Writable,
+    *,
+    limits: Limits | None = None,
+    default: Callable[[Any], object] | None = None,
+) -> None:
+    """Write a value as one frame to a binary file. Large arrays are not copied. `default` is as in `dumps`.
 
     Raises EncodeError before anything is written.
     """
-    for part in encode(value, limits=limits):
+    for part in encode(value, limits=limits, default=default):
         view = memoryview(part).cast("B")
         while view:
             written = file.write(view)

@@ -44,10 +44,6 @@ class _Inert:
         """Module and qualified name, joined by a dot."""
         return f"{self._module}.{self._qualname}"
 
-    def __init_subclass__(cls) -> None:
-        if cls.__module__ != __name__:
-            raise TypeError(f"{cls.__mro__[1].__qualname__} cannot be subclassed")
-
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} does not change")
 
@@ -60,7 +56,10 @@ class _Inert:
         return _equal(self, other)
 
     def __hash__(self) -> int:
-        return self._hash if self._hash else _hash(self)
+        try:
+            return self._hash
+        except AttributeError:  # Not asked for yet.
+            return _hash(self)
 
     def __repr__(self) -> str:
         return text_of(self, _parts)
@@ -82,7 +81,9 @@ class Record(_Inert):
         found = dict(fields)
         for name in (module, qualname, *found):
             _check_name(name)
-        _fill(self, module, qualname, found)
+        _set_module(self, module)
+        _set_qualname(self, qualname)
+        _set_fields(self, found)
 
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
@@ -168,6 +169,7 @@ def _check_name(name: object) -> None:
 
 
 # The slots' own setters: `__setattr__` refuses.
+_new: Any = object.__new__
 _set_module: Any = vars(_Inert)["_module"].__set__
 _set_qualname: Any = vars(_Inert)["_qualname"].__set__
 _set_hash: Any = vars(_Inert)["_hash"].__set__
@@ -176,38 +178,34 @@ _set_name: Any = vars(EnumValue)["_name"].__set__
 _set_value: Any = vars(EnumValue)["_value"].__set__
 
 
-def _fill(record: Record, module: str, qualname: str, fields: dict[str, Any]) -> None:
-    _set_module(record, module)
-    _set_qualname(record, qualname)
-    _set_hash(record, 0)
-    _set_fields(record, fields)
-
-
 def _fill_member(member: EnumValue, module: str, qualname: str, name: str | None, value: Any) -> None:
     _set_module(member, module)
     _set_qualname(member, qualname)
-    _set_hash(member, 0)
     _set_name(member, name)
     _set_value(member, value)
 
 
-# What the decoder calls, with parts that the reader has checked and that nobody else holds.
+# What the decoder calls for each record, with parts that are checked and that nobody else holds.
 
 
 def _new_record(module: str, qualname: str, fields: dict[str, Any]) -> Record:
-    record = object.__new__(Record)
-    _fill(record, module, qualname, fields)
+    record = _new(Record)
+    _set_module(record, module)
+    _set_qualname(record, qualname)
+    _set_fields(record, fields)
     return record
 
 
 def _new_named(module: str, qualname: str, fields: dict[str, Any]) -> NamedRecord:
-    record = object.__new__(NamedRecord)
-    _fill(record, module, qualname, fields)
+    record = _new(NamedRecord)
+    _set_module(record, module)
+    _set_qualname(record, qualname)
+    _set_fields(record, fields)
     return record
 
 
 def _new_member(module: str, qualname: str, name: str | None, value: Any) -> EnumValue:
-    member = object.__new__(EnumValue)
+    member = _new(EnumValue)
     _fill_member(member, module, qualname, name, value)
     return member
 
@@ -274,12 +272,13 @@ def _hash(value: _Inert) -> int:
         container, rest, found = open_[-1]
         for part in rest:
             kind = type(part)
-            if kind is tuple or (kind in _RECORDS and not part._hash):
+            if kind is tuple or (kind in _RECORDS and not hasattr(part, "_hash")):
                 open_.append(_opened(part))
                 break
-            found.append(hash(part))
+            number = hash(part)
+            found.append(_MINUS_ONE if number == -2 and part == -1 else number)
         else:
-            result = hash(tuple(found)) or 1
+            result = hash(tuple(found))
             if type(container) is not tuple:
                 _set_hash(container, result)
             open_.pop()
@@ -289,6 +288,9 @@ def _hash(value: _Inert) -> int:
 
 
 _RECORDS = frozenset({Record, NamedRecord, EnumValue})
+
+# Stands for the hash of -1, which Python gives to -2 as well: honest records have hashes of their own.
+_MINUS_ONE = 0x1F123BB5
 
 
 def _opened(value: Any) -> tuple[Any, Iterator[Any], list[int]]:

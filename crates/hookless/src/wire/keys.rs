@@ -54,7 +54,7 @@ pub(crate) fn is_nan(bits: u64) -> bool {
     f64::from_bits(bits).is_nan()
 }
 
-/// Whether a key is a tuple or frozenset, whose bytes are charged once more when it is complete (limits.md).
+/// Whether a key is a tuple, frozenset, record or enum member, whose bytes are charged once more when it is complete (limits.md).
 pub(crate) fn is_compound(key: &[u8]) -> bool {
     matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
 }
@@ -213,7 +213,8 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
     f64::from_bits((sign << 63) | (wide_exponent << 52) | (fraction << shift))
 }
 
-/// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members.
+/// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members; R5: a record of its texts, each its own
+/// form, and the forms of its values.
 ///
 /// Goes through the key once, so that its cost is that of its bytes, which are charged (limits.md).
 fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {

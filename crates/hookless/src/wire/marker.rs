@@ -50,6 +50,9 @@ pub(crate) enum Node {
     Set,
     FrozenSet,
     Array,
+    Record,
+    NamedRecord,
+    EnumMember,
     Exception,
 }
 
@@ -60,6 +63,9 @@ impl Node {
             Node::Set => 2,
             Node::FrozenSet => 3,
             Node::Array => 16,
+            Node::Record => 20,
+            Node::NamedRecord => 21,
+            Node::EnumMember => 22,
             Node::Exception => 24,
         }
     }
@@ -70,6 +76,9 @@ impl Node {
             2 => Some(Node::Set),
             3 => Some(Node::FrozenSet),
             16 => Some(Node::Array),
+            20 => Some(Node::Record),
+            21 => Some(Node::NamedRecord),
+            22 => Some(Node::EnumMember),
             24 => Some(Node::Exception),
             _ => None,
         }

@@ -2,8 +2,10 @@
 
 use crate::array::{Array, ArrayHead, Scalar, ScalarKind};
 use crate::error::{Code, Error, Result};
-use crate::value::{Entry, Int, Report, Surrogates, TextRef, TraceFrame, Value};
-use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
+use crate::value::{
+    Entry, EnumMember, Int, Record, RecordKind, Report, Surrogates, TextRef, TraceFrame, Value,
+};
+use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, RecordNames, SequenceKind, SetKind};
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
 /// holds their place (an empty value of its own has none).
@@ -72,6 +74,8 @@ impl Tree {
                 items.iter_mut().for_each(|item| Tree::fill(item, place))
             }
             Value::Dict(pairs) => pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place)),
+            Value::Record(record) => record.fields.iter_mut().for_each(|(_, field)| Tree::fill(field, place)),
+            Value::EnumMember(member) => Tree::fill(&mut member.value, place),
             Value::Exception(report) => {
                 for entry in &mut report.entries {
                     entry.args.iter_mut().for_each(|arg| Tree::fill(arg, place));
@@ -202,6 +206,29 @@ impl Build for Tree {
             SetKind::Set => Value::Set(members),
             SetKind::FrozenSet => Value::FrozenSet(members),
         })
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        parts: Vec<(TextRef<'_>, Value)>,
+    ) -> Result<Value> {
+        let mut fields = reserved(parts.len())?;
+        fields.extend(parts.into_iter().map(|(name, value)| (name.to_text(), value)));
+        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
+        Ok(Value::Record(Box::new(Record { kind, module, qualname, fields })))
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Value,
+    ) -> Result<Value> {
+        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
+        let name = name.map(TextRef::to_text);
+        Ok(Value::EnumMember(Box::new(EnumMember { module, qualname, name, value })))
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Value>>) -> Result<Value> {

@@ -11,6 +11,7 @@ use crate::wire::{SequenceKind, SetKind, keys, raw, wide};
 
 mod array;
 mod leaf;
+mod record;
 mod report;
 
 /// Where [`Writer::bytes`] or [`Writer::array`] put a buffer.

@@ -16,6 +16,7 @@ use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
 use crate::inbox::Inbox;
 use crate::limits::{Limits, chosen};
+use crate::typed::converted;
 use crate::walk::Walker;
 
 thread_local! {
@@ -185,10 +186,19 @@ pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bo
 /// Decodes one VALUE frame.
 ///
 /// data: the bytes of exactly one frame. copy: if False, large arrays are read-only views of `data`, which must be bytes (or a memoryview of
-/// bytes) then; otherwise arrays own their memory and are writable.
+/// bytes) then; otherwise arrays own their memory and are writable. type: what the value is converted to once it is decoded, see `convert`.
 /// Raises DecodeError (LimitExceeded, Truncated) with code, offset and path; runs, imports and opens nothing that the bytes choose.
 #[pyfunction]
-#[pyo3(signature = (data, *, limits=None, copy=true))]
+#[pyo3(name = "loads", signature = (data, *, r#type=None, limits=None, copy=true))]
+pub(crate) fn py_loads<'py>(
+    data: &Bound<'py, PyAny>,
+    r#type: Option<&Bound<'py, PyAny>>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    converted(data.py(), r#type, || loads(data, limits, copy))
+}
+
 pub(crate) fn loads<'py>(
     data: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
@@ -265,10 +275,19 @@ fn load_slice<'py>(
 
 /// Decodes one VALUE frame that comes in parts, split anywhere.
 ///
-/// parts: bytes-like objects. copy: as in `loads`.
+/// parts: bytes-like objects. type, copy: as in `loads`.
 #[pyfunction]
-#[pyo3(signature = (parts, *, limits=None, copy=true))]
-pub(crate) fn decode<'py>(
+#[pyo3(name = "decode", signature = (parts, *, r#type=None, limits=None, copy=true))]
+pub(crate) fn py_decode<'py>(
+    parts: &Bound<'py, PyAny>,
+    r#type: Option<&Bound<'py, PyAny>>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    converted(parts.py(), r#type, || decode(parts, limits, copy))
+}
+
+fn decode<'py>(
     parts: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
     copy: bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import Any
 
@@ -132,6 +133,26 @@ def test_names_of_one_record_are_guarded_like_keys() -> None:
     """A record of many fields is a table of many names."""
     value = Record("m", "Q", {f"field{number}": number for number in range(10_000)})
     assert_same(loads(dumps(value)), value)
+
+
+def _interrupt(*_: object) -> Any:
+    raise KeyboardInterrupt
+
+
+def _load_in_spite(frame: bytes) -> None:
+    with contextlib.suppress(hookless.DecodeError):
+        loads(frame)
+
+
+@pytest.mark.parametrize("called", ["_hash", "_new"])
+def test_ctrl_c_is_not_lost_in_hookless_own_code(monkeypatch: pytest.MonkeyPatch, called: str) -> None:
+    """Raised while a record is made it passes; while a table hashes one, it comes after the DecodeError."""
+    frame = dumps({Record("m", "Q", {"x": 1}): 1})
+    monkeypatch.setattr(hookless.records, called, _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        _load_in_spite(frame)
+    monkeypatch.undo()
+    assert len(loads(frame)) == 1
 
 
 def test_l4_a_key_is_charged_again() -> None:

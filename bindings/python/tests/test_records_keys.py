@@ -99,7 +99,7 @@ COLLIDING: dict[str, Any] = {
 @pytest.mark.parametrize("around", COLLIDING.values(), ids=COLLIDING.keys())
 @pytest.mark.parametrize("kind", ["dict", "set"])
 def test_records_of_one_hash(around: Any, kind: str) -> None:
-    """Eight keys of one hash pass and nine do not, in tables that are exempt for other keys."""
+    """64 keys of one hash in a table pass, and 65 do not, as with tuples."""
 
     def frame(count: int) -> bytes:
         keys = sorted(around(number * MERSENNE + 7) for number in range(count))
@@ -107,9 +107,22 @@ def test_records_of_one_hash(around: Any, kind: str) -> None:
             return naive.frame(naive.node(naive.SET, keys))
         return naive.frame(naive.mapping([(key, naive.NIL) for key in keys]))
 
-    assert len(loads(frame(8))) == 8
+    assert len(loads(frame(64))) == 64
     with pytest.raises(hookless.DecodeError) as caught:
-        loads(frame(9))
+        loads(frame(65))
+    assert caught.value.code == "key_collision"
+
+
+@pytest.mark.parametrize("kind", ["dict", "set"])
+def test_records_of_one_hash_in_many_small_tables(kind: str) -> None:
+    """Tables of less than 64 keys have no guard, but what they cost is summed up for the body."""
+    keys = sorted(x(naive.integer(number * MERSENNE + 7)) for number in range(60))
+    table = naive.mapping([(key, naive.NIL) for key in keys])
+    if kind == "set":
+        table = naive.node(naive.SET, keys)
+    assert len(loads(naive.frame(naive.array([table] * 20)))) == 20
+    with pytest.raises(hookless.DecodeError) as caught:
+        loads(naive.frame(naive.array([table] * 100)))
     assert caught.value.code == "key_collision"
 
 

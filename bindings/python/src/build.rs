@@ -19,6 +19,7 @@ use crate::scalars;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
 
+mod alike;
 mod record;
 
 /// Strings remembered as keys of one body, and how long they may be.
@@ -43,8 +44,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
-    /// Whether there was a record, whose comparison as a key is Python code: slow, so that few keys are too many.
-    records_seen: bool,
+    /// What comparing keys of one hash has cost so far.
+    compared: u64,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -56,6 +57,8 @@ pub(crate) struct Map<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
+    /// Hashes of the compound keys, where there is no guard.
+    compounds: Vec<isize>,
 }
 
 /// A set being filled.
@@ -64,6 +67,8 @@ pub(crate) struct Set<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
+    /// Hashes of the compound keys, where there is no guard.
+    compounds: Vec<isize>,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
@@ -77,7 +82,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             source,
             cache: Vec::new(),
             keys_seen: 0,
-            records_seen: false,
+            compared: 0,
             interrupted: None,
         })
     }
@@ -279,13 +284,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             MapKind::Dict => make::dict(self.py)?,
             MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
         };
-        Ok(Map { kind, dict, announced: len, done: 0, guard: None })
+        Ok(Map { kind, dict, announced: len, done: 0, guard: None, compounds: Vec::new() })
     }
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        let record = self.holds_record(&key);
-        if record || map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
+        let compound = Self::is_compound(&key);
+        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
                 none => {
@@ -297,7 +302,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            admit(guard, &key, record)?;
+            let alike = admit(guard, &key, compound)?;
+            self.compare(&key, alike.into())?;
+        } else if compound && map.announced > 1 {
+            self.note_compound(&mut map.compounds, &key)?;
         }
         let inserted = match map.kind {
             // By its own method, which keeps the order as well.
@@ -316,12 +324,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
         let set = make::set(self.py, kind == SetKind::FrozenSet)?;
-        Ok(Set { set, announced: len, done: 0, guard: None })
+        Ok(Set { set, announced: len, done: 0, guard: None, compounds: Vec::new() })
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        let record = self.holds_record(&member);
-        if record || set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
+        let compound = Self::is_compound(&member);
+        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
             let guard = match &mut set.guard {
                 Some(guard) => guard,
                 none => {
@@ -329,7 +337,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            admit(guard, &member, record)?;
+            let alike = admit(guard, &member, compound)?;
+            self.compare(&member, alike.into())?;
+        } else if compound && set.announced > 1 {
+            self.note_compound(&mut set.compounds, &member)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -371,11 +382,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 }
 
-/// Counts what a key costs its table.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, holds_record: bool) -> Result<()> {
+/// Counts what a key costs its table; gives how many compound keys have its hash already.
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, compound: bool) -> Result<u32> {
     let hash = make::hash(key)?;
-    if holds_record || matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other) {
-        guard.insert_compound(hash, holds_record)?;
-    }
-    guard.insert(hash)
+    let alike = if compound { guard.insert_compound(hash)? } else { 0 };
+    guard.insert(hash)?;
+    Ok(alike)
 }

@@ -35,11 +35,8 @@ pub(crate) struct Guard {
     compounds: HashMap<isize, u32>,
 }
 
-/// Tuples, frozensets and values of the standard library of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+/// Such keys of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
 const ALIKE: u32 = 64;
-
-/// The same of keys that are records or hold some: records tell -1 from -2, and comparing them is slow.
-const ALIKE_RECORDS: u32 = 8;
 
 impl Guard {
     /// A guard for a table that announces `announced` keys and holds those with these hashes.
@@ -57,15 +54,15 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Counts such a key with this hash, on top of [`Guard::insert`].
-    pub(crate) fn insert_compound(&mut self, hash: isize, holds_record: bool) -> Result<()> {
+    /// Counts a tuple, frozenset or record with this hash, on top of [`Guard::insert`]; gives how many have it already.
+    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<u32> {
         self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let alike = self.compounds.entry(hash).or_insert(0);
         *alike += 1;
-        if *alike > if holds_record { ALIKE_RECORDS } else { ALIKE } {
+        if *alike > ALIKE {
             return Err(Error::new(Code::KeyCollision).note(format!("{alike} compound keys with one hash")));
         }
-        Ok(())
+        Ok(*alike - 1)
     }
 
     /// Counts what inserting a key with this hash costs.

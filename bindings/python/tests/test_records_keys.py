@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import Any
 
@@ -98,7 +99,7 @@ COLLIDING: dict[str, Any] = {
 @pytest.mark.parametrize("around", COLLIDING.values(), ids=COLLIDING.keys())
 @pytest.mark.parametrize("kind", ["dict", "set"])
 def test_records_of_one_hash(around: Any, kind: str) -> None:
-    """Eight keys of one hash pass and nine do not, in tables that are exempt for other keys."""
+    """64 keys of one hash in a table pass, and 65 do not, as with tuples."""
 
     def frame(count: int) -> bytes:
         keys = sorted(around(number * MERSENNE + 7) for number in range(count))
@@ -106,9 +107,22 @@ def test_records_of_one_hash(around: Any, kind: str) -> None:
             return naive.frame(naive.node(naive.SET, keys))
         return naive.frame(naive.mapping([(key, naive.NIL) for key in keys]))
 
-    assert len(loads(frame(8))) == 8
+    assert len(loads(frame(64))) == 64
     with pytest.raises(hookless.DecodeError) as caught:
-        loads(frame(9))
+        loads(frame(65))
+    assert caught.value.code == "key_collision"
+
+
+@pytest.mark.parametrize("kind", ["dict", "set"])
+def test_records_of_one_hash_in_many_small_tables(kind: str) -> None:
+    """Tables of less than 64 keys have no guard, but what they cost is summed up for the body."""
+    keys = sorted(x(naive.integer(number * MERSENNE + 7)) for number in range(60))
+    table = naive.mapping([(key, naive.NIL) for key in keys])
+    if kind == "set":
+        table = naive.node(naive.SET, keys)
+    assert len(loads(naive.frame(naive.array([table] * 20)))) == 20
+    with pytest.raises(hookless.DecodeError) as caught:
+        loads(naive.frame(naive.array([table] * 100)))
     assert caught.value.code == "key_collision"
 
 
@@ -132,6 +146,26 @@ def test_names_of_one_record_are_guarded_like_keys() -> None:
     """A record of many fields is a table of many names."""
     value = Record("m", "Q", {f"field{number}": number for number in range(10_000)})
     assert_same(loads(dumps(value)), value)
+
+
+def _interrupt(*_: object) -> Any:
+    raise KeyboardInterrupt
+
+
+def _load_in_spite(frame: bytes) -> None:
+    with contextlib.suppress(hookless.DecodeError):
+        loads(frame)
+
+
+@pytest.mark.parametrize("called", ["_hash", "_new"])
+def test_ctrl_c_is_not_lost_in_hookless_own_code(monkeypatch: pytest.MonkeyPatch, called: str) -> None:
+    """Raised while a record is made it passes; while a table hashes one, it comes after the DecodeError."""
+    frame = dumps({Record("m", "Q", {"x": 1}): 1})
+    monkeypatch.setattr(hookless.records, called, _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        _load_in_spite(frame)
+    monkeypatch.undo()
+    assert len(loads(frame)) == 1
 
 
 def test_l4_a_key_is_charged_again() -> None:

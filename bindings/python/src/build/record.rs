@@ -4,11 +4,9 @@ use hookless::wire::{Build, MapKind, RecordNames};
 use hookless::{Code, Error, RecordKind, Result, TextRef};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use super::PyBuilder;
 use crate::ffi::chars;
-use crate::ffi::types::{Exact, exact};
 use crate::scalars;
 
 impl<'py> PyBuilder<'_, 'py> {
@@ -18,7 +16,6 @@ impl<'py> PyBuilder<'_, 'py> {
         names: RecordNames<'_>,
         fields: Vec<(TextRef<'_>, Bound<'py, PyAny>)>,
     ) -> Result<Bound<'py, PyAny>> {
-        self.records_seen = true;
         let mut map = self.map(MapKind::Dict, fields.len())?;
         for (name, value) in fields {
             let name = self.name(name)?;
@@ -37,30 +34,10 @@ impl<'py> PyBuilder<'_, 'py> {
         name: Option<TextRef<'_>>,
         value: Bound<'py, PyAny>,
     ) -> Result<Bound<'py, PyAny>> {
-        self.records_seen = true;
         let (module, qualname) = (self.name(names.module)?, self.name(names.qualname)?);
         let name = name.map(|name| self.name(name)).transpose()?;
         let made = self.warm.records.new_member.bind(self.py).call1((module, qualname, name, value));
         self.own_code(made)
-    }
-
-    /// Whether a key is a record or holds one. Recurses as deep as the key goes, which `Limits::depth` bounds.
-    #[inline]
-    pub(super) fn holds_record(&self, key: &Bound<'py, PyAny>) -> bool {
-        self.records_seen && self.finds_record(key)
-    }
-
-    fn finds_record(&self, key: &Bound<'py, PyAny>) -> bool {
-        match exact(key) {
-            Exact::Tuple => key
-                .cast::<PyTuple>()
-                .is_ok_and(|tuple| tuple.iter_borrowed().any(|item| self.finds_record(&item))),
-            Exact::FrozenSet => key
-                .try_iter()
-                .is_ok_and(|mut members| members.any(|item| item.is_ok_and(|item| self.finds_record(&item)))),
-            Exact::Other => self.warm.records.kind_of(key).is_some(),
-            _ => false,
-        }
     }
 
     /// A name, which is likely to come again in the next record.

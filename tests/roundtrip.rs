@@ -1,7 +1,7 @@
 //! Every value comes back, in every way of decoding, and has one encoding.
 
 use hookless::frame::Decoder;
-use hookless::{Code, Limits, Value, decode, encode};
+use hookless::{Code, Deque, Limits, Value, decode, encode};
 use proptest::prelude::*;
 use support::generate::value;
 
@@ -13,12 +13,19 @@ fn sorted(value: &Value) -> Value {
         members.sort_by_key(|member| encode(member, &Limits::default()).unwrap()[32..].to_vec());
         members
     };
+    let pairs = |pairs: &[(Value, Value)]| pairs.iter().map(|(k, v)| (sorted(k), sorted(v))).collect();
     match value {
         Value::List(items) => Value::List(all(items)),
         Value::Tuple(items) => Value::Tuple(all(items)),
         Value::Set(items) => Value::Set(members(items)),
         Value::FrozenSet(items) => Value::FrozenSet(members(items)),
-        Value::Dict(pairs) => Value::Dict(pairs.iter().map(|(k, v)| (sorted(k), sorted(v))).collect()),
+        Value::Dict(items) => Value::Dict(pairs(items)),
+        Value::OrderedDict(items) => Value::OrderedDict(pairs(items)),
+        Value::Counter(items) => Value::Counter(pairs(items)),
+        Value::Deque(deque) => {
+            Value::Deque(Box::new(Deque { maxlen: deque.maxlen, items: all(&deque.items) }))
+        }
+        Value::Slice(parts) => Value::Slice(Box::new(parts.each_ref().map(sorted))),
         Value::Exception(report) => {
             let mut report = report.clone();
             for entry in &mut report.entries {
@@ -39,9 +46,9 @@ proptest! {
         let limits = Limits::default();
         let frame = match encode(&value, &limits) {
             Ok(frame) => frame,
-            // Generated keys may be equal (K3); then nothing is written.
+            // Generated keys may be equal (K3), or NumPy scalars beside decimals (K8); then nothing is written.
             Err(error) => {
-                prop_assert_eq!(error.code(), Code::DuplicateKey);
+                prop_assert!(matches!(error.code(), Code::DuplicateKey | Code::NotKeyable), "{}", error);
                 return Ok(());
             }
         };

@@ -26,7 +26,7 @@ pub fn describe(value: &Value) -> Json {
         Value::Dict(items) => json!(["dict", pairs(items)]),
         Value::OrderedDict(items) => json!(["OrderedDict", pairs(items)]),
         Value::Counter(items) => json!(["Counter", pairs(items)]),
-        Value::Deque { maxlen, items } => json!(["deque", maxlen, all(items, describe)]),
+        Value::Deque(deque) => json!(["deque", deque.maxlen, all(&deque.items, describe)]),
         Value::Slice(parts) => json!(["slice", all(parts.as_slice(), describe)]),
         Value::Standard(value) => standard::describe(value),
         Value::TypedArray(array) => {
@@ -156,7 +156,9 @@ pub fn normal(value: &Json) -> Json {
         "int" => json!([kind, normal_int(string(&value[1]))]),
         "surrogates" | "bytes" | "bytearray" => json!([kind, expanded(&value[1])]),
         "list" | "tuple" | "set" | "frozenset" => json!([kind, each(&value[1])]),
-        "dict" | "OrderedDict" | "Counter" => json!([kind, list(&value[1]).iter().map(each).collect::<Vec<_>>()]),
+        "dict" | "OrderedDict" | "Counter" => {
+            json!([kind, list(&value[1]).iter().map(each).collect::<Vec<_>>()])
+        }
         "deque" => json!([kind, value[1], each(&value[2])]),
         "slice" => json!([kind, each(&value[1])]),
         "array" => json!([kind, value[1], value[2], expanded(&value[3])]),

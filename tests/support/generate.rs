@@ -2,20 +2,34 @@
 
 use hookless::array::{UNITS, Unit};
 use hookless::{
-    Array, ByteOrder, Dtype, Entry, Int, Letter, Order, Report, Scalar, ScalarKind, Surrogates, Text,
+    Array, ByteOrder, Deque, Dtype, Entry, Int, Letter, Order, Report, Scalar, ScalarKind, Surrogates, Text,
     TraceFrame, Value,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::generate_standard as standard;
+
 /// Any value, at most four containers deep.
 pub fn value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![4 => key_leaf(), 1 => leaf_only(), 2 => array(), 1 => time_or_void()];
+    let leaf = prop_oneof![
+        4 => key_leaf(),
+        1 => leaf_only(),
+        2 => array(),
+        1 => time_or_void(),
+        2 => standard::scalar(),
+        1 => standard::typed_array(),
+    ];
     leaf.prop_recursive(4, 64, 6, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..6).prop_map(Value::List),
             vec(inner.clone(), 0..6).prop_map(Value::Tuple),
             vec((key(), inner.clone()), 0..6).prop_map(Value::Dict),
+            vec((key(), inner.clone()), 0..6).prop_map(Value::OrderedDict),
+            vec((key(), count()), 0..6).prop_map(Value::Counter),
+            [inner.clone(), inner.clone(), inner.clone()].prop_map(|parts| Value::Slice(Box::new(parts))),
+            (vec(inner.clone(), 0..6), proptest::option::of(6u64..1 << 63))
+                .prop_map(|(items, maxlen)| Value::Deque(Box::new(Deque { maxlen, items }))),
             vec(key(), 0..6).prop_map(Value::Set),
             vec(key(), 0..6).prop_map(Value::FrozenSet),
             report(inner).prop_map(|report| Value::Exception(Box::new(report))),
@@ -44,6 +58,16 @@ fn key_leaf() -> impl Strategy<Value = Value> {
         surrogates().prop_map(Value::Surrogates),
         vec(any::<u8>(), 0..300).prop_map(Value::Bytes),
         keyable_scalar(),
+        standard::key(),
+    ]
+}
+
+/// D17: what a Counter counts by.
+fn count() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<bool>().prop_map(Value::Bool),
+        int().prop_map(Value::Int),
+        float().prop_map(Value::Float),
     ]
 }
 
@@ -55,7 +79,7 @@ fn leaf_only() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn int() -> impl Strategy<Value = Int> {
+pub(crate) fn int() -> impl Strategy<Value = Int> {
     let edge = (0u32..200, -2i128..=2, any::<bool>()).prop_map(|(shift, delta, negative)| {
         let mut magnitude = vec![0u8; 26];
         magnitude[25 - (shift / 8) as usize] = 1 << (shift % 8);
@@ -183,7 +207,7 @@ fn array() -> impl Strategy<Value = Value> {
     )
 }
 
-fn text() -> impl Strategy<Value = Text> {
+pub(crate) fn text() -> impl Strategy<Value = Text> {
     prop_oneof![9 => ".{0,20}".prop_map(Text::Str), 1 => surrogates().prop_map(Text::Surrogates)]
 }
 

@@ -5,6 +5,7 @@
 
 pub mod describe;
 pub mod generate;
+mod generate_standard;
 pub mod hex;
 pub mod mutate;
 mod standard;

@@ -17,7 +17,8 @@ pub(crate) fn describe(value: &Standard) -> Json {
         Standard::DateTime(moment) => {
             let (year, month, day) = moment.date().ymd();
             Json::Array(
-                [vec![json!("datetime"), json!(year), json!(month), json!(day)], clock(moment.time())].concat(),
+                [vec![json!("datetime"), json!(year), json!(month), json!(day)], clock(moment.time())]
+                    .concat(),
             )
         }
         Standard::TimeDelta(delta) => {
@@ -36,7 +37,11 @@ pub(crate) fn describe(value: &Standard) -> Json {
         }
         Standard::Fraction(number) => {
             let part = |negative: bool, magnitude: &[u8]| int(&Int::from_sign_magnitude(negative, magnitude));
-            json!(["Fraction", part(number.is_negative(), number.numerator()), part(false, number.denominator())])
+            json!([
+                "Fraction",
+                part(number.is_negative(), number.numerator()),
+                part(false, number.denominator())
+            ])
         }
         Standard::Range(range) => {
             let [start, stop, step] = range.parts().map(int);
@@ -79,7 +84,8 @@ fn zone(zone: &Zone) -> Json {
 
 /// A described value of the standard library with each hex written out and each int as hex.
 pub(crate) fn normal(kind: &str, value: &Json) -> Json {
-    let described = |value: &Json| if value.is_array() { crate::describe::normal(value) } else { value.clone() };
+    let described =
+        |value: &Json| if value.is_array() { crate::describe::normal(value) } else { value.clone() };
     match kind {
         "Ellipsis" | "date" | "timedelta" | "ZoneInfo" | "UUID" | "SafeUUID" | "Decimal" => value.clone(),
         "Fraction" => json!([kind, normal_int(string(&value[1])), normal_int(string(&value[2]))]),

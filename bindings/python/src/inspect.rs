@@ -294,7 +294,9 @@ impl Build for Inspector<'_, '_> {
             SequenceKind::List => "list",
             SequenceKind::Tuple => "tuple",
             SequenceKind::Slice => "slice",
-            SequenceKind::Deque(Some(most)) => return self.found("deque", || format!("of {len}, at most {most}")),
+            SequenceKind::Deque(Some(most)) => {
+                return self.found("deque", || format!("of {len}, at most {most}"));
+            }
             SequenceKind::Deque(None) => "deque",
         };
         self.found(name, || format!("of {len}"))

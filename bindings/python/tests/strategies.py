@@ -111,7 +111,9 @@ def values(
             tables.map(frozenset),
             *(
                 st.builds(
-                    lambda found, held, kind=kind: kind(zip(found, held, strict=False)), tables, st.lists(inner)
+                    lambda found, held, kind=kind: kind(zip(found, held, strict=False)),
+                    tables,
+                    st.lists(inner),
                 )
                 for kind in (dict, OrderedDict)
             ),

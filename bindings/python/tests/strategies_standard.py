@@ -66,12 +66,8 @@ decimals = st.one_of(
 _signalling = st.sampled_from(["sNaN", "-sNaN", "sNaN12"]).map(Decimal)
 
 _safeties = st.sampled_from(SafeUUID)
-_uuids = st.builds(
-    lambda number, safe: UUID(int=number, is_safe=safe), st.integers(0, 2**128 - 1), _safeties
-)
-fractions = st.one_of(
-    st.fractions(), st.builds(Fraction, _ints, _ints.filter(bool)), _ints.map(Fraction)
-)
+_uuids = st.builds(lambda number, safe: UUID(int=number, is_safe=safe), st.integers(0, 2**128 - 1), _safeties)
+fractions = st.one_of(st.fractions(), st.builds(Fraction, _ints, _ints.filter(bool)), _ints.map(Fraction))
 ranges = st.one_of(
     st.builds(range, _ints, _ints, _ints.filter(bool)),
     st.builds(range, st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([-2, -1, 1, 2])),

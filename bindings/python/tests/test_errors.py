@@ -78,7 +78,7 @@ WRONG = [
     (naive.frame(b"\xd4\x01\x01"), "misplaced_marker", 32),
     (naive.frame(b"\x91\xd4\x01\x63"), "unknown_kind", 33),
     (naive.frame(b"\xd4\x63\x00"), "unknown_ext", 32),
-    (naive.frame(naive.array([naive.ext(9, b"x")])), "unknown_ext", 33),
+    (naive.frame(naive.array([naive.ext(23, b"x")])), "unknown_ext", 33),
     (naive.frame(b"\x82\x01\xc0\x01\xc0"), "duplicate_key", 35),
     (naive.frame(b"\x81\x90\xc0"), "not_keyable", 33),
     (naive.frame(b"\x93\xd4\x01\x02\x02\x01"), "unordered_set", 37),

@@ -187,6 +187,11 @@ impl Error {
         &self.0.path
     }
 
+    /// What was found, in words, without the meaning of the code; may be empty.
+    pub fn found(&self) -> &str {
+        &self.0.note
+    }
+
     /// The meaning of the code, with what was found.
     pub fn message(&self) -> String {
         let Detail { code, note, .. } = &*self.0;

@@ -47,7 +47,7 @@ pub use value::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
 };
-pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
+pub use value::{Deque, Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};
 use wire::{Tree, Writer, wide};

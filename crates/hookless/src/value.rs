@@ -58,13 +58,8 @@ pub enum Value {
     Set(Vec<Value>),
     /// A frozenset, likewise.
     FrozenSet(Vec<Value>),
-    /// A `collections.deque`, and the most it may hold.
-    Deque {
-        /// `maxlen`
-        maxlen: Option<u64>,
-        /// From left to right.
-        items: Vec<Value>,
-    },
+    /// A `collections.deque`.
+    Deque(Box<Deque>),
     /// A `collections.OrderedDict`.
     OrderedDict(Vec<(Value, Value)>),
     /// A `collections.Counter`: the counts are bools, ints or floats.
@@ -81,6 +76,15 @@ pub enum Value {
     Scalar(Box<Scalar>),
     /// An exception.
     Exception(Box<Report>),
+}
+
+/// A `collections.deque` (D16).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deque {
+    /// The most it may hold.
+    pub maxlen: Option<u64>,
+    /// From left to right.
+    pub items: Vec<Value>,
 }
 
 impl PartialEq for Value {
@@ -100,7 +104,7 @@ impl PartialEq for Value {
             (List(a), List(b)) | (Tuple(a), Tuple(b)) => a == b,
             (Set(a), Set(b)) | (FrozenSet(a), FrozenSet(b)) => a == b,
             (Dict(a), Dict(b)) => a == b,
-            (Deque { maxlen: a, items: b }, Deque { maxlen: c, items: d }) => (a, b) == (c, d),
+            (Deque(a), Deque(b)) => a == b,
             (OrderedDict(a), OrderedDict(b)) | (Counter(a), Counter(b)) => a == b,
             (Slice(a), Slice(b)) => a == b,
             (Standard(a), Standard(b)) => a == b,
@@ -124,7 +128,7 @@ impl PartialEq for Value {
                 | Dict(_)
                 | Set(_)
                 | FrozenSet(_)
-                | Deque { .. }
+                | Deque(_)
                 | OrderedDict(_)
                 | Counter(_)
                 | Slice(_)

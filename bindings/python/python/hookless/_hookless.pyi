@@ -41,9 +41,8 @@ _Code: TypeAlias = Literal[
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
     "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
-    "key_collision",
-    "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory", "unsupported_type", "mutated", "unexpected_frame",
-    "busy", "unknown_call", "version_mismatch", "bad_role",
+    "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory", "unsupported_type",
+    "mutated", "unexpected_frame", "busy", "unknown_call", "version_mismatch", "bad_role",
 ]
 # fmt: on
 
@@ -91,8 +90,8 @@ def use_numpy() -> None:
     """Import NumPy, so that arrays and NumPy scalars arrive as NumPy's. Raises ImportError without it."""
 
 def warm_up() -> None:
-    """Import now what the first value of a kind would import while it is decoded: the standard library's value
-    classes, and the list of time zones.
+    """Import now what the first value of a kind would import while it is decoded: the standard library's
+    value classes, and the list of time zones.
     """
 
 def close_descriptors(keep: Sequence[int]) -> None:

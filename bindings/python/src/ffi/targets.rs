@@ -85,7 +85,9 @@ impl Targets {
         self.all.clear();
         for (array, bytes) in self.later.drain(..) {
             let filled = array.bind(py).call_method1("frombytes", (bytes,));
-            filled.and_then(|_| crate::standard::swap(array.bind(py))).map_err(|_| Error::new(Code::OutOfMemory))?;
+            filled
+                .and_then(|_| crate::standard::swap(array.bind(py)))
+                .map_err(|_| Error::new(Code::OutOfMemory))?;
         }
         Ok(())
     }

@@ -39,19 +39,8 @@ pub(crate) fn from_standard<'py>(py: Python<'py>, value: &Standard) -> Result<Bo
             let zone = zone_of(py, shelf, at)?;
             let ((year, month, day), (hour, minute, second)) = (date.ymd(), at.hms());
             let (year, micro, fold) = (i32::from(year), at.microsecond(), at.fold());
-            PyDateTime::new_with_fold(
-                py,
-                year,
-                month,
-                day,
-                hour,
-                minute,
-                second,
-                micro,
-                zone.as_ref(),
-                fold,
-            )
-            .map(Bound::into_any)
+            PyDateTime::new_with_fold(py, year, month, day, hour, minute, second, micro, zone.as_ref(), fold)
+                .map(Bound::into_any)
         }
         Standard::TimeDelta(delta) => {
             let (days, seconds, micros) = delta.parts();

@@ -185,7 +185,8 @@ fn safety(value: &Bound<'_, PyAny>) -> Read<UuidSafety> {
 }
 
 fn decimal(value: &Bound<'_, PyAny>) -> Read<Decimal> {
-    let (sign, digits, exponent): (u8, Vec<u8>, Bound<'_, PyAny>) = value.call_method0("as_tuple")?.extract()?;
+    let (sign, digits, exponent): (u8, Vec<u8>, Bound<'_, PyAny>) =
+        value.call_method0("as_tuple")?.extract()?;
     let negative = sign == 1;
     let digits: String = digits.into_iter().map(|digit| char::from(b'0' + digit)).collect();
     if let Ok(exponent) = exponent.extract::<i64>() {
@@ -225,7 +226,8 @@ fn ip(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Ip> {
 
 /// Drive, root and names.
 fn split(fields: Bound<'_, PyAny>) -> Read<(Text, Text, Vec<Text>)> {
-    let (drive, root, parts): (Bound<'_, PyAny>, Bound<'_, PyAny>, Vec<Bound<'_, PyAny>>) = fields.extract()?;
+    let (drive, root, parts): (Bound<'_, PyAny>, Bound<'_, PyAny>, Vec<Bound<'_, PyAny>>) =
+        fields.extract()?;
     let parts = parts.iter().map(text).collect::<Read<Vec<_>>>()?;
     Ok((text(&drive)?, text(&root)?, parts))
 }

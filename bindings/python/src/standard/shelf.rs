@@ -180,7 +180,11 @@ pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
             deque: get("collections", "deque")?,
             ordered_dict: get("collections", "OrderedDict")?,
             counter: get("collections", "Counter")?,
-            arrays: get("hookless._standard", "empty_arrays")?.bind(py).call0()?.cast_into::<PyDict>()?.unbind(),
+            arrays: get("hookless._standard", "empty_arrays")?
+                .bind(py)
+                .call0()?
+                .cast_into::<PyDict>()?
+                .unbind(),
         })
     })
 }

@@ -26,12 +26,16 @@ impl<'py> Walker<'_, '_, 'py> {
     }
 
     /// What was read of a value, or why it cannot be sent.
-    fn readable<T>(&mut self, value: &Bound<'py, PyAny>, read: std::result::Result<T, Unreadable>) -> Result<T> {
+    fn readable<T>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        read: std::result::Result<T, Unreadable>,
+    ) -> Result<T> {
         match read {
             Ok(read) => Ok(read),
             Err(Unreadable::Field(what)) => Err(self.unsupported(value, &what)),
             Err(Unreadable::Refused(error)) if error.code() == Code::IntLimit => Err(error),
-            Err(Unreadable::Refused(error)) => Err(self.unsupported(value, &error.to_string())),
+            Err(Unreadable::Refused(error)) => Err(self.unsupported(value, error.found())),
             Err(Unreadable::Raised(error)) if standard::is_malformed(&error, self.py) => {
                 Err(self.unsupported(value, "its fields are not what its class makes them"))
             }

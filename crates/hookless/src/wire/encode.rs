@@ -31,7 +31,7 @@ pub(crate) fn write_value<'v>(
         Value::ByteArray(bytes) => place(writer.bytes(BytesKind::ByteArray, bytes)?, bytes, region),
         Value::List(items) => sequence(SequenceKind::List, items, writer, region),
         Value::Tuple(items) => sequence(SequenceKind::Tuple, items, writer, region),
-        Value::Deque { maxlen, items } => sequence(SequenceKind::Deque(*maxlen), items, writer, region),
+        Value::Deque(deque) => sequence(SequenceKind::Deque(deque.maxlen), &deque.items, writer, region),
         Value::Slice(parts) => sequence(SequenceKind::Slice, parts.as_slice(), writer, region),
         Value::Dict(pairs) => dict(MapKind::Dict, pairs, writer, region),
         Value::OrderedDict(pairs) => dict(MapKind::OrderedDict, pairs, writer, region),

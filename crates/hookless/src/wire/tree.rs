@@ -2,7 +2,7 @@
 
 use crate::array::{Array, ArrayHead, Scalar, ScalarKind, TypeCode, TypedArray};
 use crate::error::{Code, Error, Result};
-use crate::value::{Entry, Int, Report, Standard, Surrogates, TextRef, TraceFrame, Value};
+use crate::value::{Deque, Entry, Int, Report, Standard, Surrogates, TextRef, TraceFrame, Value};
 use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
@@ -74,9 +74,10 @@ impl Tree {
                     place(data);
                 }
             }
-            Value::List(items) | Value::Tuple(items) | Value::Deque { items, .. } => {
+            Value::List(items) | Value::Tuple(items) => {
                 items.iter_mut().for_each(|item| Tree::fill(item, place))
             }
+            Value::Deque(deque) => deque.items.iter_mut().for_each(|item| Tree::fill(item, place)),
             Value::Slice(parts) => parts.iter_mut().for_each(|part| Tree::fill(part, place)),
             Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
                 pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place))
@@ -190,7 +191,7 @@ impl Build for Tree {
         Ok(match kind {
             SequenceKind::List => Value::List(items),
             SequenceKind::Tuple => Value::Tuple(items),
-            SequenceKind::Deque(maxlen) => Value::Deque { maxlen, items },
+            SequenceKind::Deque(maxlen) => Value::Deque(Box::new(Deque { maxlen, items })),
             SequenceKind::Slice => match <[Value; 3]>::try_from(items) {
                 Ok(parts) => Value::Slice(Box::new(parts)),
                 Err(_) => return Err(Error::new(Code::BadArity)),

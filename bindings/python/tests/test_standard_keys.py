@@ -155,8 +155,8 @@ def check(keys: list[Any]) -> None:
 
 
 def test_honest_keys_pass() -> None:
-    """20 000 of each: prices, days, moments, steps, fractions, ids, spans and files."""
-    count = range(20_000)
+    """Thousands of each: prices, days, moments, steps, fractions, ids, spans and files."""
+    count = range(4_000)
     check([Decimal(i).scaleb(-2) for i in count])
     check([Decimal(i) for i in count])
     check([date.fromordinal(700_000 + i) for i in count])

@@ -19,8 +19,6 @@ from zoneinfo import ZoneInfo
 
 import hookless
 
-import hookless
-
 __all__ = ["assert_same", "form"]
 
 

@@ -127,10 +127,10 @@ def _array(code: str, data: bytes, text: str) -> array.array[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of "u"
         made: array.array[Any] = array.array(code)
-    if code in "uw":
-        made.fromunicode(text)
-    else:
+    if code not in "uw":
         made.frombytes(data * made.itemsize)
+    elif text:  # CPython 3.13.0 fails for no characters
+        made.fromunicode(text)
     return made
 
 

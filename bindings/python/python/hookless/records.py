@@ -189,7 +189,7 @@ def _fill_member(member: EnumValue, module: str, qualname: str, name: str | None
 
 
 def _new_record(module: str, qualname: str, fields: dict[str, Any]) -> Record:
-    record = _new(Record)
+    record: Record = _new(Record)
     _set_module(record, module)
     _set_qualname(record, qualname)
     _set_fields(record, fields)
@@ -197,7 +197,7 @@ def _new_record(module: str, qualname: str, fields: dict[str, Any]) -> Record:
 
 
 def _new_named(module: str, qualname: str, fields: dict[str, Any]) -> NamedRecord:
-    record = _new(NamedRecord)
+    record: NamedRecord = _new(NamedRecord)
     _set_module(record, module)
     _set_qualname(record, qualname)
     _set_fields(record, fields)
@@ -205,7 +205,7 @@ def _new_named(module: str, qualname: str, fields: dict[str, Any]) -> NamedRecor
 
 
 def _new_member(module: str, qualname: str, name: str | None, value: Any) -> EnumValue:
-    member = _new(EnumValue)
+    member: EnumValue = _new(EnumValue)
     _fill_member(member, module, qualname, name, value)
     return member
 

@@ -1,7 +1,7 @@
 //! Every value comes back, in every way of decoding, and has one encoding.
 
 use hookless::frame::Decoder;
-use hookless::{Code, Limits, Value, decode, encode};
+use hookless::{Code, Limits, ObjectArray, Value, decode, encode};
 use proptest::prelude::*;
 use support::generate::value;
 
@@ -19,6 +19,12 @@ fn sorted(value: &Value) -> Value {
         Value::Set(items) => Value::Set(members(items)),
         Value::FrozenSet(items) => Value::FrozenSet(members(items)),
         Value::Dict(pairs) => Value::Dict(pairs.iter().map(|(k, v)| (sorted(k), sorted(v))).collect()),
+        Value::ObjectArray(array) => {
+            let shape = array.shape();
+            let items = all(array.items());
+            let array = ObjectArray::new(shape.dimensions().to_vec(), shape.order(), items).unwrap();
+            Value::ObjectArray(Box::new(array))
+        }
         Value::Exception(report) => {
             let mut report = report.clone();
             for entry in &mut report.entries {

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use hookless::array::ArrayHead;
+use hookless::array::{ArrayClass, ArrayHead, Shape};
 use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
 use hookless::session::check_shape;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind, read};
-use hookless::{Code, Error, Limits as Core, Order, Result, ScalarKind};
+use hookless::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, MaskedParts, SequenceKind, SetKind, StringParts, read,
+};
+use hookless::{Code, Dtype, Error, Limits as Core, Order, Result, ScalarKind};
 use pyo3::prelude::*;
 
 use crate::limits::{Limits, chosen};
@@ -18,7 +20,14 @@ mod report;
 const SHOWN: usize = 64;
 
 /// Node kind numbers of the wire that one byte tells before the value has been read.
-const UNREAD: [(u8, &str); 2] = [(16, "ndarray"), (24, "exception")];
+const UNREAD: [(u8, &str); 6] = [
+    (16, "ndarray"),
+    (17, "masked array"),
+    (18, "object array"),
+    (19, "string array"),
+    (23, "NumPy scalar"),
+    (24, "exception"),
+];
 
 /// Offset, end (none where the frame was refused inside), depth, kind, text, label.
 type Node = (u64, Option<u64>, usize, &'static str, String, String);
@@ -179,11 +188,15 @@ fn unread(bytes: &[u8]) -> &'static str {
 }
 
 fn array_text(head: &ArrayHead) -> String {
-    let dimensions = head.shape().dimensions();
-    let inner: Vec<String> = dimensions.iter().map(u64::to_string).collect();
-    let comma = if dimensions.len() == 1 { "," } else { "" };
-    let order = if head.shape().order() == Order::F { " F order" } else { "" };
-    format!("{} ({}{comma}){order}", head.dtype(), inner.join(", "))
+    let class = if head.class() == ArrayClass::Record { " recarray" } else { "" };
+    format!("{} {}{class}", head.dtype(), shape_text(head.shape()))
+}
+
+fn shape_text(shape: &Shape) -> String {
+    let inner: Vec<String> = shape.dimensions().iter().map(u64::to_string).collect();
+    let comma = if inner.len() == 1 { "," } else { "" };
+    let order = if shape.order() == Order::F { " F order" } else { "" };
+    format!("({}{comma}){order}", inner.join(", "))
 }
 
 impl Build for Inspector<'_, '_> {
@@ -270,6 +283,43 @@ impl Build for Inspector<'_, '_> {
         })
     }
 
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Self::Value> {
+        self.found("NumPy scalar", || {
+            let mut text = format!("{dtype} ");
+            for byte in bytes.iter().take(SHOWN / 4) {
+                let _ = write!(text, "{byte:02x}");
+            }
+            text
+        })
+    }
+
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Self::Value> {
+        let mut text = array_text(&parts.data.head);
+        let named = [("data", Some(parts.data)), ("mask", parts.mask), ("fill value", parts.fill_value)];
+        for (name, part) in named {
+            if let Some(part) = part {
+                let bytes =
+                    self.data(part.data, || format!("{name} of masked array {}", array_text(&part.head)));
+                let _ = write!(text, ", {name} bytes {bytes}");
+            }
+        }
+        let hard = if parts.hard_mask { ", hard mask" } else { "" };
+        self.found("masked array", || text + hard)
+    }
+
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value> {
+        self.found("string array", || {
+            let mut text = shape_text(&parts.shape);
+            for item in parts.items.iter().take(3) {
+                let _ = match item {
+                    Some(item) => write!(text, ", {}", shown(item.as_bytes())),
+                    None => write!(text, ", missing"),
+                };
+            }
+            if parts.items.len() > 3 { text + ", …" } else { text }
+        })
+    }
+
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
         let name = match kind {
             SequenceKind::List => "list",
@@ -283,6 +333,13 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
+        Ok(sequence)
+    }
+
+    fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value> {
+        if let Some(index) = sequence {
+            (self.nodes[index].3, self.nodes[index].4) = ("object array", shape_text(&shape));
+        }
         Ok(sequence)
     }
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from typing import Any
+
+import describing_numpy
 
 __all__ = ["assert_same", "form"]
 
@@ -24,6 +27,14 @@ def assert_same(left: object, right: object, path: str = "$") -> None:
         for index, ((key_a, a), (key_b, b)) in enumerate(zip(one.items(), two.items(), strict=True)):
             assert_same(key_a, key_b, f"{path}.<key {index}>")
             assert_same(a, b, f"{path}.<value {index}>")
+    elif (items := _items(one)) is not None:
+        head_a, head_b = _array_head(one), _array_head(two)
+        assert head_a == head_b, f"{path}: {head_a} is not {head_b}"
+        for index, (a, b) in enumerate(zip(items, _items(two) or [], strict=True)):
+            assert_same(a, b, f"{path}[{index}]")
+    elif kind.__name__ == "MaskedArray":
+        for name, (a, b) in {name: (_part(one, name), _part(two, name)) for name in MASKED}.items():
+            assert_same(a, b, f"{path}.{name}")
     else:
         a, b = form(left), form(right)
         assert a == b, f"{path}: {left!r} is not {right!r}"
@@ -46,7 +57,7 @@ def form(value: object) -> tuple[Any, ...]:
     if kind in (set, frozenset):
         return (kind, frozenset(form(member) for member in any_value))
     numpy = sys.modules.get("numpy")
-    if numpy is not None and kind is numpy.ndarray:
+    if numpy is not None and kind in (numpy.ndarray, numpy.recarray):
         return _array_form(any_value)
     if numpy is not None and isinstance(value, numpy.generic):
         return _scalar_form(any_value, numpy)
@@ -54,10 +65,42 @@ def form(value: object) -> tuple[Any, ...]:
     raise AssertionError(f"no rule to compare {kind!r}")
 
 
-def _array_form(array: Any) -> tuple[Any, ...]:
+MASKED = ["data", "_mask", "_fill_value", "_hardmask", "_baseclass"]
+
+
+def _part(masked: Any, name: str) -> Any:
+    """An attribute of a masked array; classes by name, `nomask` as False."""
+    part = getattr(masked, name)
+    if name == "_baseclass":
+        return part.__name__
+    return bool(part) if name == "_mask" and part.shape == () and part is type(part)(0) else part
+
+
+def _items(value: Any) -> list[Any] | None:
+    """Of an array of objects or of texts, the items in the order in which they lie."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(value) is not numpy.ndarray or value.dtype.kind not in "OT":
+        return None
+    return describing_numpy.flat(value)
+
+
+def _array_head(array: Any) -> tuple[Any, ...]:
     # Without bytes there is no order: NumPy's flags for zero-width elements depend on how the array was made.
     flags = (array.flags.c_contiguous, array.flags.f_contiguous) if array.nbytes else ()
-    return (type(array), array.dtype.str, array.shape, flags, array.tobytes())
+    return (type(array), _dtype_form(array.dtype), array.shape, flags)
+
+
+def _dtype_form(dtype: Any) -> Any:
+    if dtype.kind == "T":
+        na_object = form(dtype.na_object) if hasattr(dtype, "na_object") else ()
+        return ("StringDType", dtype.coerce, na_object)
+    if dtype.kind == "O":
+        return "O"
+    return json.dumps(describing_numpy.dtype_text(dtype, sys.modules["numpy"]))
+
+
+def _array_form(array: Any) -> tuple[Any, ...]:
+    return (*_array_head(array), describing_numpy.contents(array, sys.modules["numpy"]))
 
 
 def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
@@ -68,4 +111,4 @@ def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
         # Not `tobytes`: the dtype of a bytes_ forgets trailing NULs.
         return (kind, bytes(scalar))
     # `tobytes` copies the scalar's memory, so a signalling NaN keeps its bits and NaT its int.
-    return (kind, scalar.dtype.str, scalar.tobytes())
+    return (kind, _dtype_form(scalar.dtype), describing_numpy.contents(scalar, numpy))

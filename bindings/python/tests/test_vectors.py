@@ -13,6 +13,7 @@ import pytest
 
 import hookless
 from describing import describe, expand, normal
+from describing_numpy import LONG_FORMATS, long_format
 
 VECTORS = Path(__file__).parents[3] / "proto" / "vectors"
 CHUNKS = [1, 7, 1 << 30]
@@ -75,11 +76,32 @@ def check_accepted(vector: Vector, decode: Callable[[], Any]) -> None:
 
 
 def past_this_numpy(vector: Vector) -> bool:
-    """NumPy 1 stops at 32 dimensions, NumPy 2 and the wire at 64."""
+    """What NumPy 1 and the older ml_dtypes for it lack; and long doubles have one format on each machine."""
     numpy = sys.modules.get("numpy")
-    old = numpy is not None and numpy.__version__.startswith("1.")
-    value = vector.value or ["none"]
-    return old and value[0] == "ndarray" and len(value[1]["shape"]) > 32
+    if numpy is None or vector.value is None:
+        return False
+    text = json.dumps(vector.value)
+    if any(f"[{name}]" in text for name in LONG_FORMATS - {long_format(numpy)}):
+        return True
+    if sys.modules.get("ml_dtypes") is None or any(name in text for name in lacking()):
+        return any(name in text for name in EXTENSIONS)
+    kind, *rest = vector.value
+    old: bool = numpy.__version__.startswith("1.")
+    return old and (kind == "strings" or (kind == "ndarray" and len(rest[0]["shape"]) > 32))
+
+
+# The types of A19.
+EXTENSIONS = [
+    *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
+    *("|int1", "|uint1", "|int2", "|uint2", "|int4", "|uint4", "<complex32", "<bcomplex32"),
+]
+
+
+def lacking() -> list[str]:
+    """Those that the ml_dtypes that is loaded does not have."""
+    module = sys.modules["ml_dtypes"]
+    return [name for name in EXTENSIONS if not hasattr(module, name.strip("<|"))]
 
 
 def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:

@@ -21,7 +21,7 @@
 //! | F1–F9 the head | [`frame::Head::to_bytes`] | [`frame::Head::parse`] |
 //! | F10–F14 body and region | [`encode_parts`] | [`frame::split`], [`frame::Assembler`] |
 //! | V1–V18 values, K1–K6 keys | [`wire::Writer`] | [`wire::read`] |
-//! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
+//! | A1–A24 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
 //! | L1–L9 limits and charges | [`limits`] | the same |
@@ -38,7 +38,10 @@ pub mod session;
 mod value;
 pub mod wire;
 
-pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
+pub use array::{
+    Array, ByteOrder, Dtype, Element, Extension, Field, Letter, LongFormat, MaskedArray, ObjectArray, Order,
+    Scalar, ScalarKind, StringArray, StructureFlags,
+};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
 pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};

@@ -12,7 +12,7 @@ pub(crate) use number::{fits_native, to_u64};
 pub(crate) use text::generalised;
 pub use text::{Surrogates, Text, TextRef};
 
-use crate::array::{Array, Scalar};
+use crate::array::{Array, Element, MaskedArray, ObjectArray, Scalar, StringArray};
 
 /// A value of the closed set (`proto/values.md`).
 ///
@@ -56,6 +56,14 @@ pub enum Value {
     Array(Box<Array>),
     /// A NumPy scalar.
     Scalar(Box<Scalar>),
+    /// A NumPy scalar of a dtype that has no leaf.
+    Element(Box<Element>),
+    /// A masked array.
+    MaskedArray(Box<MaskedArray>),
+    /// A NumPy array of values.
+    ObjectArray(Box<ObjectArray>),
+    /// A NumPy array of texts of any length.
+    StringArray(Box<StringArray>),
     /// An exception.
     Exception(Box<Report>),
 }
@@ -79,6 +87,10 @@ impl PartialEq for Value {
             (Dict(a), Dict(b)) => a == b,
             (Array(a), Array(b)) => a == b,
             (Scalar(a), Scalar(b)) => a == b,
+            (Element(a), Element(b)) => a == b,
+            (MaskedArray(a), MaskedArray(b)) => a == b,
+            (ObjectArray(a), ObjectArray(b)) => a == b,
+            (StringArray(a), StringArray(b)) => a == b,
             (Exception(a), Exception(b)) => a == b,
             // Listed, so that a new kind is compared before it compiles.
             (
@@ -98,6 +110,10 @@ impl PartialEq for Value {
                 | FrozenSet(_)
                 | Array(_)
                 | Scalar(_)
+                | Element(_)
+                | MaskedArray(_)
+                | ObjectArray(_)
+                | StringArray(_)
                 | Exception(_),
                 _,
             ) => false,

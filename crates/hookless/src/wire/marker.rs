@@ -50,6 +50,10 @@ pub(crate) enum Node {
     Set,
     FrozenSet,
     Array,
+    Masked,
+    Objects,
+    Strings,
+    Element,
     Exception,
 }
 
@@ -60,6 +64,10 @@ impl Node {
             Node::Set => 2,
             Node::FrozenSet => 3,
             Node::Array => 16,
+            Node::Masked => 17,
+            Node::Objects => 18,
+            Node::Strings => 19,
+            Node::Element => 23,
             Node::Exception => 24,
         }
     }
@@ -70,6 +78,10 @@ impl Node {
             2 => Some(Node::Set),
             3 => Some(Node::FrozenSet),
             16 => Some(Node::Array),
+            17 => Some(Node::Masked),
+            18 => Some(Node::Objects),
+            19 => Some(Node::Strings),
+            23 => Some(Node::Element),
             24 => Some(Node::Exception),
             _ => None,
         }

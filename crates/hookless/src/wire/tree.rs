@@ -1,9 +1,14 @@
 //! The builder that makes [`Value`]s.
 
-use crate::array::{Array, ArrayHead, Scalar, ScalarKind};
+use crate::array::{
+    Array, ArrayHead, Dtype, Element, MaskedArray, ObjectArray, Scalar, ScalarKind, Shape, StringArray,
+};
 use crate::error::{Code, Error, Result};
 use crate::value::{Entry, Int, Report, Surrogates, TextRef, TraceFrame, Value};
-use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, SequenceKind, SetKind};
+use crate::wire::{
+    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MaskedParts, SequenceKind, SetKind,
+    StringParts,
+};
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
 /// holds their place (an empty value of its own has none).
@@ -54,6 +59,10 @@ impl Tree {
         }
     }
 
+    fn array_of(&self, parts: ArrayParts<'_>) -> Result<Array> {
+        Ok(Array::trusted(parts.head, self.held(parts.data)?))
+    }
+
     /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
     pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>)) {
         match value {
@@ -62,11 +71,12 @@ impl Tree {
                     place(bytes);
                 }
             }
-            Value::Array(array) => {
-                let data = array.data_mut();
-                if is_place(data, data.capacity()) {
-                    place(data);
-                }
+            Value::Array(array) => Tree::fill_array(array, place),
+            Value::MaskedArray(masked) => {
+                masked.arrays_mut().for_each(|array| Tree::fill_array(array, place));
+            }
+            Value::ObjectArray(array) => {
+                array.items_mut().iter_mut().for_each(|item| Tree::fill(item, place));
             }
             Value::List(items) | Value::Tuple(items) => {
                 items.iter_mut().for_each(|item| Tree::fill(item, place))
@@ -88,7 +98,16 @@ impl Tree {
             | Value::Complex { .. }
             | Value::Str(_)
             | Value::Surrogates(_)
-            | Value::Scalar(_) => {}
+            | Value::Scalar(_)
+            | Value::Element(_)
+            | Value::StringArray(_) => {}
+        }
+    }
+
+    fn fill_array(array: &mut Array, place: &mut impl FnMut(&mut Vec<u8>)) {
+        let data = array.data_mut();
+        if is_place(data, data.capacity()) {
+            place(data);
         }
     }
 }
@@ -159,6 +178,26 @@ impl Build for Tree {
         Scalar::new(kind, copied(payload)?).map(|scalar| Value::Scalar(Box::new(scalar)))
     }
 
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Value> {
+        Ok(Value::Element(Box::new(Element::trusted(dtype, copied(bytes)?))))
+    }
+
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Value> {
+        let data = self.array_of(parts.data)?;
+        let mask = parts.mask.map(|part| self.array_of(part)).transpose()?;
+        let fill_value = parts.fill_value.map(|part| self.array_of(part)).transpose()?;
+        Ok(Value::MaskedArray(Box::new(MaskedArray::trusted(data, mask, fill_value, parts.hard_mask))))
+    }
+
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Value> {
+        let mut items = reserved(parts.items.len())?;
+        for item in parts.items {
+            items.push(item.map(string).transpose()?);
+        }
+        let array = StringArray::trusted(parts.missing, parts.coerce, parts.shape, items);
+        Ok(Value::StringArray(Box::new(array)))
+    }
+
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
         Ok((kind, reserved(len)?))
     }
@@ -173,6 +212,10 @@ impl Build for Tree {
             SequenceKind::List => Value::List(items),
             SequenceKind::Tuple => Value::Tuple(items),
         })
+    }
+
+    fn finish_objects(&mut self, (_, items): Self::Sequence, shape: Shape) -> Result<Value> {
+        Ok(Value::ObjectArray(Box::new(ObjectArray::trusted(shape, items))))
     }
 
     fn map(&mut self, len: usize) -> Result<Self::Map> {

@@ -102,7 +102,7 @@ fn t11_another_dtype_is_refused() {
     refused::<bool>(&Array::from_ndarray(&array![1u8]).unwrap(), "an ndarray of |u1, expected |b1");
     let times = Array::new(Dtype::parse("<M8[s]").unwrap(), vec![1], Order::C, vec![0; 8]).unwrap();
     refused::<i64>(&times, "an ndarray of <M8[s], expected <i8");
-    let structure = Dtype::structure(8, false, vec![]).unwrap();
+    let structure = Dtype::structure(8, hookless::StructureFlags::default(), vec![]).unwrap();
     refused::<f64>(&Array::new(structure, vec![1], Order::C, vec![0; 8]).unwrap(), "expected <f8");
 }
 

@@ -1,7 +1,7 @@
 //! Every value comes back, in every way of decoding, and has one encoding.
 
 use hookless::frame::Decoder;
-use hookless::{Code, Deque, Limits, Value, decode, encode};
+use hookless::{Code, Deque, Limits, ObjectArray, Value, decode, encode};
 use proptest::prelude::*;
 use support::generate::value;
 
@@ -35,6 +35,12 @@ fn sorted(value: &Value) -> Value {
             let mut member = member.clone();
             member.value = sorted(&member.value);
             Value::EnumMember(member)
+        }
+        Value::ObjectArray(array) => {
+            let shape = array.shape();
+            let items = all(array.items());
+            let array = ObjectArray::new(shape.dimensions().to_vec(), shape.order(), items).unwrap();
+            Value::ObjectArray(Box::new(array))
         }
         Value::Exception(report) => {
             let mut report = report.clone();

@@ -33,7 +33,8 @@ class Leg:
             return ("test",)
         if self.numpy == "newest":
             return ("test", "plot", "numpy", "pandas")
-        return ("test", "plot", f"numpy=={self.numpy}")
+        # The last ml_dtypes for NumPy 1.
+        return ("test", "plot", "ml_dtypes==0.5.4", f"numpy=={self.numpy}")
 
     @property
     def packages(self) -> dict[str, bool]:

@@ -1,11 +1,10 @@
 //! Values as JSON, in the form of `proto/vectors/README.md`.
 
-use hookless::{Dtype, Entry, Int, Order, RecordKind, Report, ScalarKind, Text, TraceFrame, Value};
-
-use crate::standard;
+use hookless::array::{ArrayClass, Missing};
+use hookless::{Array, Dtype, Entry, Int, Order, RecordKind, Report, ScalarKind, Text, TraceFrame, Value};
 use serde_json::{Value as Json, json};
 
-use crate::hex;
+use crate::{hex, standard};
 
 /// A value as JSON. Every hex is written out and every int is hex: what [`normal`] makes of a vector's `value`.
 pub fn describe(value: &Value) -> Json {
@@ -33,12 +32,7 @@ pub fn describe(value: &Value) -> Json {
             let code = char::from(array.code().letter()).to_string();
             json!(["array", code, array.code().itemsize(), hex::of(array.data())])
         }
-        Value::Array(array) => json!(["ndarray", {
-            "dtype": array_dtype(array.dtype()),
-            "shape": array.shape(),
-            "order": match array.order() { Order::C => "C", Order::F => "F" },
-            "data": hex::of(array.data()),
-        }]),
+        Value::Array(array) => json!(["ndarray", ndarray(array)]),
         Value::Scalar(scalar) => {
             let unit = scalar.time().map(|(unit, _)| unit.to_string()).unwrap_or_default();
             json!(["scalar", { "dtype": dtype(scalar.kind()) + &unit, "data": hex::of(scalar.payload()) }])
@@ -57,17 +51,63 @@ pub fn describe(value: &Value) -> Json {
             "name": member.name.as_ref().map(text),
             "value": describe(&member.value),
         }]),
+        Value::Element(element) => {
+            json!(["element", { "dtype": array_dtype(element.dtype()), "data": hex::of(element.data()) }])
+        }
+        Value::MaskedArray(array) => json!(["masked", {
+            "data": ndarray(array.data()),
+            "mask": array.mask().map(ndarray),
+            "fill_value": array.fill_value().map(ndarray),
+            "hard_mask": array.hard_mask(),
+        }]),
+        Value::ObjectArray(array) => json!(["objects", {
+            "shape": array.shape().dimensions(),
+            "order": order(array.shape().order()),
+            "items": all(array.items(), describe),
+        }]),
+        Value::StringArray(array) => json!(["strings", {
+            "missing": match array.missing() {
+                Missing::Never => json!(false),
+                Missing::None => json!(["none"]),
+                Missing::Nan(value) => json!(["float", bits(*value)]),
+                Missing::Text(text) => json!(["str", text]),
+            },
+            "coerce": array.coerce(),
+            "shape": array.shape().dimensions(),
+            "order": order(array.shape().order()),
+            "items": array.items(),
+        }]),
         Value::Exception(report) => exception(report),
     }
 }
 
-/// NumPy's `.str`, or itemsize, align and fields of a structured dtype.
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::C => "C",
+        Order::F => "F",
+    }
+}
+
+fn ndarray(array: &Array) -> Json {
+    let mut found = json!({
+        "dtype": array_dtype(array.dtype()),
+        "shape": array.shape(),
+        "order": order(array.order()),
+        "data": hex::of(array.data()),
+    });
+    if array.head().class() == ArrayClass::Record {
+        found["class"] = json!("recarray");
+    }
+    found
+}
+
+/// NumPy's `.str`, or itemsize, flags and fields of a structured dtype.
 fn array_dtype(dtype: &Dtype) -> Json {
     let Some(structure) = dtype.fields() else { return json!(dtype.to_string()) };
     let name = |text: &Text| String::from_utf8_lossy(text.as_bytes()).into_owned();
     json!({
         "itemsize": dtype.itemsize(),
-        "align": structure.is_aligned(),
+        "flags": structure.flags().number(),
         "fields": all(structure.fields(), |field| {
             json!([name(&field.name), field.title.as_ref().map(name), field.offset, field.shape, array_dtype(&field.dtype)])
         }),
@@ -176,9 +216,14 @@ pub fn normal(value: &Json) -> Json {
         "deque" => json!([kind, value[1], each(&value[2])]),
         "slice" => json!([kind, each(&value[1])]),
         "array" => json!([kind, value[1], value[2], expanded(&value[3])]),
-        "ndarray" | "scalar" => {
+        "ndarray" | "scalar" | "element" => json!([kind, normal_data(&value[1])]),
+        "masked" => {
             let mut fields = value[1].clone();
-            fields["data"] = expanded(&fields["data"]);
+            for name in ["data", "mask", "fill_value"] {
+                if !fields[name].is_null() {
+                    fields[name] = normal_data(&fields[name]);
+                }
+            }
             json!([kind, fields])
         }
         "record" | "named record" | "enum member" => {
@@ -192,9 +237,21 @@ pub fn normal(value: &Json) -> Json {
             }
             json!([kind, parts])
         }
+        "objects" => {
+            let mut fields = value[1].clone();
+            fields["items"] = each(&fields["items"]);
+            json!([kind, fields])
+        }
+        "strings" => value.clone(),
         "exception" => json!([kind, list(&value[1]).iter().map(normal_entry).collect::<Vec<_>>()]),
         other => standard::normal(other, value),
     }
+}
+
+fn normal_data(array: &Json) -> Json {
+    let mut fields = array.clone();
+    fields["data"] = hex::of(&hex::expand(string(&fields["data"]))).into();
+    fields
 }
 
 fn normal_entry(entry: &Json) -> Json {

@@ -2,21 +2,24 @@
 
 use hookless::array::{UNITS, Unit};
 use hookless::{
-    Array, ByteOrder, Deque, Dtype, Entry, EnumMember, Int, Letter, Order, Record, RecordKind, Report,
-    Scalar, ScalarKind, Surrogates, Text, TraceFrame, Value,
+    Deque, Entry, EnumMember, Int, Record, RecordKind, Report, Scalar, ScalarKind, Surrogates, Text,
+    TraceFrame, Value,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::generate_standard as standard;
+use crate::{arrays, generate_standard as standard};
 
 /// Any value, at most four containers deep.
 pub fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         4 => key_leaf(),
         1 => leaf_only(),
-        2 => array(),
+        2 => arrays::array(),
         1 => time_or_void(),
+        1 => arrays::element(),
+        1 => arrays::masked(),
+        1 => arrays::strings(),
         2 => standard::scalar(),
         1 => standard::typed_array(),
     ];
@@ -34,6 +37,7 @@ pub fn value() -> impl Strategy<Value = Value> {
             vec(key(), 0..6).prop_map(Value::FrozenSet),
             record(inner.clone()),
             enum_member(inner.clone()),
+            arrays::objects(inner.clone()),
             report(inner).prop_map(|report| Value::Exception(Box::new(report))),
         ]
     })
@@ -120,7 +124,7 @@ fn surrogates() -> impl Strategy<Value = Surrogates> {
     })
 }
 
-fn unit() -> impl Strategy<Value = Unit> {
+pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     (0..UNITS.len() as u8, 1u32..1000)
         .prop_map(|(number, count)| Unit::new(number, if number == 0 { 1 } else { count }).unwrap())
 }
@@ -148,67 +152,6 @@ fn time_or_void() -> impl Strategy<Value = Value> {
     });
     let void = vec(any::<u8>(), 0..20).prop_map(|bytes| Scalar::new(ScalarKind::Void, bytes).unwrap());
     prop_oneof![time, void].prop_map(|scalar| Value::Scalar(Box::new(scalar)))
-}
-
-fn dtype() -> impl Strategy<Value = Dtype> {
-    let order = any::<bool>().prop_map(|big| if big { ByteOrder::Big } else { ByteOrder::Little });
-    let plain = proptest::sample::select(vec![
-        (Letter::Bool, 1),
-        (Letter::Int, 1),
-        (Letter::Int, 2),
-        (Letter::Int, 8),
-        (Letter::UInt, 1),
-        (Letter::UInt, 4),
-        (Letter::Float, 2),
-        (Letter::Float, 4),
-        (Letter::Float, 8),
-        (Letter::Complex, 8),
-        (Letter::Complex, 16),
-        (Letter::Bytes, 0),
-        (Letter::Bytes, 3),
-        (Letter::Void, 5),
-        (Letter::Str, 0),
-        (Letter::Str, 8),
-    ]);
-    let with = |letter: Letter, size: u32, order: ByteOrder, unit: Option<Unit>| {
-        let single = size == 1 || matches!(letter, Letter::Bytes | Letter::Void);
-        Dtype::new(letter, if single { ByteOrder::None } else { order }, size, unit).unwrap()
-    };
-    prop_oneof![
-        4 => (plain, order.clone()).prop_map(move |((letter, size), order)| with(letter, size, order, None)),
-        1 => (unit(), order, any::<bool>()).prop_map(move |(unit, order, date)| {
-            with(if date { Letter::Datetime } else { Letter::Timedelta }, 8, order, Some(unit))
-        }),
-    ]
-}
-
-/// Arrays up to a few hundred bytes, and now and then one that goes into the region.
-fn array() -> impl Strategy<Value = Value> {
-    let small = vec(0u64..5, 0..4);
-    let large = proptest::sample::select(vec![vec![16_384], vec![130, 130], vec![2, 3, 4000]]);
-    (dtype(), prop_oneof![20 => small, 1 => large], any::<bool>(), any::<u64>()).prop_map(
-        |(dtype, shape, fortran, seed)| {
-            let len = shape.iter().product::<u64>() * dtype.itemsize();
-            let mut state = seed | 1;
-            let mut data: Vec<u8> = std::iter::repeat_with(|| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                (state >> 56) as u8
-            })
-            .take(len as usize)
-            .collect();
-            match dtype.letter() {
-                Letter::Bool => data.iter_mut().for_each(|byte| *byte &= 1),
-                Letter::Str => data.chunks_mut(4).for_each(|unit| {
-                    let top = if dtype.order() == ByteOrder::Big { [0, 1] } else { [3, 2] };
-                    unit[top[0]] = 0;
-                    unit[top[1]] &= 0x0f;
-                }),
-                _ => {}
-            }
-            let order = if fortran { Order::F } else { Order::C };
-            Value::Array(Box::new(Array::new(dtype, shape, order, data).unwrap()))
-        },
-    )
 }
 
 pub(crate) fn text() -> impl Strategy<Value = Text> {

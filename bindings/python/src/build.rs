@@ -1,23 +1,25 @@
 //! Wire to Python objects, straight away: no tree in between.
 
-use hookless::array::ArrayHead;
+use hookless::array::{ArrayClass, ArrayHead, Shape};
 use hookless::wire::{
-    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind,
+    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
+    SequenceKind, SetKind, StringParts,
 };
-use hookless::{Code, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
+use hookless::{Code, Dtype, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
 
-use crate::array::{Array, Scalar};
+use crate::array::Array;
 use crate::failure;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
 use crate::guard::{EXEMPT, Guard, Table};
-use crate::scalars;
+use crate::scalar::Scalar;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
+use crate::{flat, masked, scalars};
 
 mod alike;
 mod record;
@@ -228,9 +230,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                 .map_err(|_| Error::new(Code::DtypeUnsupported).note("zero width"));
         }
         let descr = numpy.descr(py, head.dtype())?;
+        let class = match head.class() {
+            ArrayClass::Plain => None,
+            ArrayClass::Record => Some(numpy.recarray.bind(py)),
+        };
         let made = match (data, &mut self.source) {
-            (Data::Inline(bytes), _) => ndarray::copy(&descr, &head, bytes)?,
-            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, &head, targets)?,
+            (Data::Inline(bytes), _) => ndarray::copy(&descr, class, &head, bytes)?,
+            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, class, &head, targets)?,
             (Data::Region { offset, len }, Source::View { owner, start, targets }) => {
                 // The plan counts this entry too; nothing needs to be put in.
                 targets.skip()?;
@@ -238,7 +244,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                 let part = from
                     .zip(usize::try_from(len).ok())
                     .and_then(|(from, len)| owner.as_bytes().get(from..from.checked_add(len)?));
-                ndarray::view(&descr, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
+                ndarray::view(&descr, class, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
             }
         };
         Ok(made)
@@ -260,6 +266,25 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         }
     }
 
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Self::Value> {
+        match self.numpy {
+            Some(numpy) => ndarray::scalar(&numpy.descr(self.py, &dtype)?, bytes),
+            None => Scalar::of_element(self.py, dtype, bytes),
+        }
+    }
+
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Self::Value> {
+        let data = self.array(parts.data.head, parts.data.data)?;
+        let mut part =
+            |part: Option<ArrayParts<'_>>| part.map(|part| self.array(part.head, part.data)).transpose();
+        let (mask, fill_value) = (part(parts.mask)?, part(parts.fill_value)?);
+        masked::made(self.numpy, data, mask, fill_value, parts.hard_mask)
+    }
+
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value> {
+        flat::strings(self.py, self.numpy, parts)
+    }
+
     #[inline]
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
         Unfilled::new(self.py, kind, len)
@@ -277,6 +302,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             SequenceKind::List | SequenceKind::Tuple => Ok(sequence.finish()),
             kind => self.finish_rare(kind, sequence.finish()),
         }
+    }
+
+    fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value> {
+        flat::objects(self.numpy, sequence.finish(), shape)
     }
 
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {

@@ -1,19 +1,22 @@
 //! Dtypes between NumPy and the wire.
 
-use hookless::array::{ArrayHead, Structure, Unit};
-use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Order, Result, Text, TextRef};
+use hookless::array::{ArrayClass, ArrayHead, Structure, Unit};
+use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Order, Result, StructureFlags, Text, TextRef};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::ffi::chars;
-use crate::warm::Numpy;
+use crate::warm::{self, Numpy};
 
 /// How many dtypes are remembered: all numeric ones, and then some.
 const REMEMBERED: usize = 128;
 /// NumPy's own types have numbers below this; those of other packages, such as ml_dtypes, begin at 256.
 const BUILTIN_TYPES: std::ffi::c_int = 24;
+/// NumPy's numbers for long doubles, which share their kinds with floats and complex numbers.
+const NPY_LONGDOUBLE: std::ffi::c_int = 13;
+const NPY_CLONGDOUBLE: std::ffi::c_int = 16;
 /// Structures inside structures, past which no limit allows a dtype anyway.
 const DEEPEST: usize = 33;
 
@@ -43,15 +46,42 @@ impl Numpy {
     fn make<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyArrayDescr>> {
         let maker = self.dtype.bind(py);
         let made = match dtype.fields() {
-            None => maker.call1((dtype.to_string(),))?,
+            None => match dtype.letter() {
+                Letter::LongDouble | Letter::LongComplex => self.long(py, dtype)?,
+                Letter::Extension => self.extension(py, dtype)?,
+                _ => maker.call1((dtype.to_string(),))?,
+            },
             Some(structure) => {
                 let spec = self.spec(py, dtype, structure)?;
                 let align = PyDict::new(py);
-                align.set_item("align", structure.is_aligned())?;
-                maker.call((spec,), Some(&align))?
+                align.set_item("align", structure.flags().align)?;
+                let plain = maker.call((spec,), Some(&align))?;
+                if structure.flags().record { maker.call1(((&self.record, plain),))? } else { plain }
             }
         };
         Ok(made.cast_into::<PyArrayDescr>()?)
+    }
+
+    /// A18: a long double in this process's own format.
+    fn long<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+        if dtype.long_format() != self.long_format {
+            return Err(PyTypeError::new_err("long doubles lie otherwise in this process"));
+        }
+        let name = [dtype.order().byte(), dtype.letter().byte()].map(char::from);
+        self.dtype.bind(py).call1((String::from_iter(name),))
+    }
+
+    /// A19: a type of ml_dtypes.
+    fn extension<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+        let found = dtype.as_extension().and_then(|extension| warm::extension_type(py, extension));
+        let Some(class) = found else {
+            return Err(PyTypeError::new_err("ml_dtypes is not loaded, or lacks it"));
+        };
+        let descr = self.dtype.bind(py).call1((class,))?;
+        match dtype.order() {
+            ByteOrder::None => Ok(descr),
+            order => descr.call_method1("newbyteorder", (char::from(order.byte()),)),
+        }
     }
 
     /// What `numpy.dtype` takes for a structure: plain lists of names, formats, offsets and titles.
@@ -91,7 +121,11 @@ impl Numpy {
         let field = ("f", head.dtype().to_string());
         let shape = PyTuple::new(py, head.shape().dimensions())?;
         let order = if head.shape().order() == Order::F { "F" } else { "C" };
-        self.zeros.bind(py).call1((shape, PyList::new(py, [field])?, order))?.get_item("f")
+        let made = self.zeros.bind(py).call1((shape, PyList::new(py, [field])?, order))?.get_item("f")?;
+        match head.class() {
+            ArrayClass::Plain => Ok(made),
+            ArrayClass::Record => made.call_method1("view", (&self.recarray,)),
+        }
     }
 
     /// Unit and count of a datetime64 or timedelta64 dtype.
@@ -107,25 +141,33 @@ impl Numpy {
     }
 
     fn dtype_within(&self, descr: &Bound<'_, PyArrayDescr>, depth: usize) -> Option<Dtype> {
-        if descr.has_object() || !(0..BUILTIN_TYPES).contains(&descr.num()) || depth > DEEPEST {
+        if descr.has_object() || depth > DEEPEST {
             return None;
         }
-        let letter = Letter::from_byte(descr.kind())?;
         let itemsize = u32::try_from(descr.itemsize()).ok()?;
+        let order = match descr.byteorder() {
+            b'=' => ByteOrder::NATIVE,
+            other => ByteOrder::from_byte(other)?,
+        };
+        if !(0..BUILTIN_TYPES).contains(&descr.num()) {
+            let extension = warm::extension_of(descr.py(), descr.typeobj().as_ptr() as usize)?;
+            return Dtype::extension(if itemsize == 1 { ByteOrder::None } else { order }, extension).ok();
+        }
+        let letter = Letter::from_byte(descr.kind())?;
+        if let (NPY_LONGDOUBLE | NPY_CLONGDOUBLE, Some(format)) = (descr.num(), self.long_format) {
+            return Dtype::long(letter == Letter::Complex, order, format).ok();
+        }
         if letter == Letter::Void {
-            // A subclass of void, such as numpy.record, would not come back.
+            // A subclass of void other than numpy.record would not come back.
             let plain = self.scalar_type(descr.py(), hookless::ScalarKind::Void)?;
-            if !descr.typeobj().is(&plain) || descr.has_subarray() {
+            let record = descr.typeobj().is(&self.record);
+            if !(descr.typeobj().is(&plain) || record && descr.has_fields()) || descr.has_subarray() {
                 return None;
             }
         }
         if descr.has_fields() {
             return self.structure_of(descr, itemsize, depth);
         }
-        let order = match descr.byteorder() {
-            b'=' => ByteOrder::NATIVE,
-            other => ByteOrder::from_byte(other)?,
-        };
         let unit = match letter {
             Letter::Datetime | Letter::Timedelta => Some(self.unit(descr.as_any())?),
             _ => None,
@@ -152,7 +194,8 @@ impl Numpy {
             let offset = entry.get_item(1).ok()?.extract().ok()?;
             fields.push(Field { name: owned_text(&name)?, title, offset, shape, dtype });
         }
-        Dtype::structure(itemsize, descr.is_aligned_struct(), fields).ok()
+        let record = descr.typeobj().is(&self.record);
+        Dtype::structure(itemsize, StructureFlags { align: descr.is_aligned_struct(), record }, fields).ok()
     }
 }
 

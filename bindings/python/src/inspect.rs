@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use hookless::array::ArrayHead;
+use hookless::array::{ArrayClass, ArrayHead, Shape};
 use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
 use hookless::session::check_shape;
 use hookless::wire::{
-    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind, read,
+    Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames, SequenceKind, SetKind,
+    StringParts, read,
 };
 use hookless::{
-    Code, Error, Limits as Core, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
+    Code, Dtype, Error, Limits as Core, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
 };
 use pyo3::prelude::*;
 
@@ -24,16 +25,20 @@ mod standard;
 const SHOWN: usize = 64;
 
 /// Node kind numbers of the wire that one byte tells before the value has been read.
-const UNREAD: [(u8, &str); 10] = [
+const UNREAD: [(u8, &str); 14] = [
     (4, "deque"),
     (5, "OrderedDict"),
     (6, "Counter"),
     (8, "slice"),
     (11, "array.array"),
     (16, "ndarray"),
+    (17, "masked array"),
+    (18, "object array"),
+    (19, "string array"),
     (20, "record"),
     (21, "named record"),
     (22, "enum member"),
+    (23, "NumPy scalar"),
     (24, "exception"),
 ];
 
@@ -196,11 +201,15 @@ fn unread(bytes: &[u8]) -> &'static str {
 }
 
 fn array_text(head: &ArrayHead) -> String {
-    let dimensions = head.shape().dimensions();
-    let inner: Vec<String> = dimensions.iter().map(u64::to_string).collect();
-    let comma = if dimensions.len() == 1 { "," } else { "" };
-    let order = if head.shape().order() == Order::F { " F order" } else { "" };
-    format!("{} ({}{comma}){order}", head.dtype(), inner.join(", "))
+    let class = if head.class() == ArrayClass::Record { " recarray" } else { "" };
+    format!("{} {}{class}", head.dtype(), shape_text(head.shape()))
+}
+
+fn shape_text(shape: &Shape) -> String {
+    let inner: Vec<String> = shape.dimensions().iter().map(u64::to_string).collect();
+    let comma = if inner.len() == 1 { "," } else { "" };
+    let order = if shape.order() == Order::F { " F order" } else { "" };
+    format!("({}{comma}){order}", inner.join(", "))
 }
 
 impl Build for Inspector<'_, '_> {
@@ -297,6 +306,43 @@ impl Build for Inspector<'_, '_> {
         })
     }
 
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Self::Value> {
+        self.found("NumPy scalar", || {
+            let mut text = format!("{dtype} ");
+            for byte in bytes.iter().take(SHOWN / 4) {
+                let _ = write!(text, "{byte:02x}");
+            }
+            text
+        })
+    }
+
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Self::Value> {
+        let mut text = array_text(&parts.data.head);
+        let named = [("data", Some(parts.data)), ("mask", parts.mask), ("fill value", parts.fill_value)];
+        for (name, part) in named {
+            if let Some(part) = part {
+                let bytes =
+                    self.data(part.data, || format!("{name} of masked array {}", array_text(&part.head)));
+                let _ = write!(text, ", {name} bytes {bytes}");
+            }
+        }
+        let hard = if parts.hard_mask { ", hard mask" } else { "" };
+        self.found("masked array", || text + hard)
+    }
+
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value> {
+        self.found("string array", || {
+            let mut text = shape_text(&parts.shape);
+            for item in parts.items.iter().take(3) {
+                let _ = match item {
+                    Some(item) => write!(text, ", {}", shown(item.as_bytes())),
+                    None => write!(text, ", missing"),
+                };
+            }
+            if parts.items.len() > 3 { text + ", …" } else { text }
+        })
+    }
+
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
         let name = match kind {
             SequenceKind::List => "list",
@@ -315,6 +361,13 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
+        Ok(sequence)
+    }
+
+    fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value> {
+        if let Some(index) = sequence {
+            (self.nodes[index].3, self.nodes[index].4) = ("object array", shape_text(&shape));
+        }
         Ok(sequence)
     }
 

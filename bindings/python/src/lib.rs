@@ -10,12 +10,15 @@ mod dtypes;
 mod errors;
 mod failure;
 mod ffi;
+mod flat;
 mod guard;
 mod inbox;
 mod inspect;
 mod isolation;
 mod limits;
+mod masked;
 mod records;
+mod scalar;
 mod scalars;
 mod standard;
 mod typed;
@@ -29,7 +32,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _hookless {
     #[pymodule_export]
-    use super::array::{Array, RegionBuffer, Scalar};
+    use super::array::{Array, RegionBuffer};
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
@@ -39,11 +42,17 @@ mod _hookless {
     #[pymodule_export]
     use super::failure::{Failure, TraceFrame};
     #[pymodule_export]
+    use super::flat::{InertObjects, InertStrings};
+    #[pymodule_export]
     use super::inspect::inspect;
     #[pymodule_export]
     use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]
     use super::limits::Limits;
+    #[pymodule_export]
+    use super::masked::InertMasked;
+    #[pymodule_export]
+    use super::scalar::Scalar;
     #[pymodule_export]
     use super::standard::warm_up;
     #[pymodule_export]

@@ -1,22 +1,22 @@
 //! Python objects to the wire: decides by `type(x)` alone and runs no code of the value's own.
 
-use hookless::array::{ArrayHead, Shape};
 use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
-use hookless::{Code, Error, Limits, Order, Result, TextRef};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use hookless::{Code, Error, Limits, Result, TextRef};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
 
-use crate::array::{Array, RegionBuffer, Scalar};
+use crate::array::Array;
 use crate::failure::{self, EntryTexts, Failure};
 use crate::ffi::chars::{self, Chars};
+use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
-use crate::ffi::{make, ndarray};
+use crate::scalar::Scalar;
 use crate::scalars;
 use crate::standard::{self, Kind};
 use crate::warm::{Numpy, Warm, numpy, warm};
 
+mod arrays;
 mod rare;
 mod record;
 
@@ -24,10 +24,10 @@ use record::Substitute;
 
 /// Walks one value.
 pub(crate) struct Walker<'w, 'l, 'py> {
-    py: Python<'py>,
+    pub(crate) py: Python<'py>,
     warm: &'py Warm,
     numpy: Option<&'py Numpy>,
-    writer: &'w mut Writer<'l>,
+    pub(crate) writer: &'w mut Writer<'l>,
     limits: &'l Limits,
     /// What goes into the data region, in order: objects with the buffer protocol.
     pub(crate) region: Vec<Bound<'py, PyAny>>,
@@ -127,7 +127,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// The result of a call into Python, whose exception, if any, is kept to be raised as it is.
-    fn passed<T>(&mut self, result: PyResult<T>) -> Result<T> {
+    pub(crate) fn passed<T>(&mut self, result: PyResult<T>) -> Result<T> {
         result.map_err(|error| {
             let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(self.py);
             if !memory {
@@ -225,17 +225,29 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
             if numpy.arrays.contains(&address) {
-                return match self.ndarray(value, numpy)? {
-                    None => Ok(None),
-                    Some(hint) => self.outside(value, &hint).map(Some),
-                };
+                if arrays::is_of_objects(value) {
+                    return Ok(Some(Substitute::Objects(value.clone())));
+                }
+                let written = self.ndarray(value, numpy);
+                return self.or_default(value, written);
             }
             if let Some(kind) = numpy.scalar_kind(address) {
                 let written = scalars::write(value, numpy, kind, self.writer);
                 return match self.passed(written)?? {
                     true => Ok(None),
-                    false => self.outside(value, "a void scalar with fields").map(Some),
+                    false => {
+                        let written = self.element(value, numpy);
+                        self.or_default(value, written)
+                    }
                 };
+            }
+            if address == numpy.ma.class.as_ptr() as usize {
+                let written = self.masked(value, numpy);
+                return self.or_default(value, written);
+            }
+            if numpy.is_element(self.py, address) {
+                let written = self.element(value, numpy);
+                return self.or_default(value, written);
             }
             if numpy.is_longlong(address) {
                 let hint = "longlong has no wire form of its own: send numpy.int64(x)";
@@ -246,8 +258,13 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             return self.inert_array(array.get()).map(|()| None);
         }
         if let Ok(scalar) = value.cast_exact::<Scalar>() {
-            let scalar = scalar.get();
-            return self.writer.scalar(scalar.kind, &scalar.payload).map(|()| None);
+            return scalar.get().write(self.writer).map(|()| None);
+        }
+        if arrays::is_inert_objects(value) {
+            return Ok(Some(Substitute::Objects(value.clone())));
+        }
+        if let Some(written) = self.inert_arrays(value) {
+            return written.map(|()| None);
         }
         if let Ok(failure) = value.cast_exact::<Failure>() {
             return self.failure(failure).map(|()| None);
@@ -269,7 +286,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     #[cold]
-    fn unsupported(&mut self, value: &Bound<'_, PyAny>, hint: &str) -> Error {
+    pub(crate) fn unsupported(&mut self, value: &Bound<'_, PyAny>, hint: &str) -> Error {
         let name = type_name(value);
         let note = if hint.is_empty() { name.clone() } else { format!("{name} ({hint})") };
         self.type_name = Some(name);
@@ -277,61 +294,17 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     fn inert_array(&mut self, array: &Array) -> Result<()> {
+        let placed = self.writer.array(&array.head)?;
+        self.inert_data(array, placed);
+        Ok(())
+    }
+
+    pub(crate) fn inert_data(&mut self, array: &Array, placed: Placed) {
         let data = array.data.bind(self.py);
-        match self.writer.array(&array.head)? {
+        match placed {
             Placed::Inline => self.writer.array_data(data.as_bytes()),
             Placed::Region => self.region.push(data.clone().into_any()),
         }
-        Ok(())
-    }
-
-    /// A12: in its own order where that is contiguous, otherwise copied to C order. A hint, where the wire lacks the dtype.
-    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Option<String>> {
-        let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
-        let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
-            let hint = format!("dtype {}", type_text(array.dtype().as_any()));
-            return Ok(Some(hint));
-        };
-        if !array.is_contiguous() {
-            let copy = value.call_method1("copy", ("C",));
-            let copy = self.passed(copy)?;
-            return self.ndarray(&copy, numpy);
-        }
-        let order = if array.is_c_contiguous() { Order::C } else { Order::F };
-        let dimensions = array.shape().iter().map(|&extent| extent as u64).collect();
-        let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
-        let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
-        if head.has_gaps() {
-            return self.with_gaps(&head, bytes).map(|()| None);
-        }
-        if head.find_bad(bytes).is_some() {
-            return Err(Error::new(Code::BadElement));
-        }
-        match self.writer.array(&head)? {
-            Placed::Inline => self.writer.array_data(bytes),
-            Placed::Region => {
-                let buffer = RegionBuffer::of(array);
-                let buffer = self.passed(buffer)?;
-                self.region.push(buffer.into_any());
-            }
-        }
-        Ok(None)
-    }
-
-    /// A16: what lies under no field leaves as zeros, so such an array is copied.
-    fn with_gaps(&mut self, head: &ArrayHead, bytes: &[u8]) -> Result<()> {
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-        copy.extend_from_slice(bytes);
-        head.zero_gaps(&mut copy);
-        if head.find_bad(&copy).is_some() {
-            return Err(Error::new(Code::BadElement));
-        }
-        match self.writer.array(head)? {
-            Placed::Inline => self.writer.array_data(&copy),
-            Placed::Region => self.region.push(make::bytes(self.py, &copy)?),
-        }
-        Ok(())
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
@@ -391,7 +364,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
 
 /// A container changed its size while it was being walked.
 #[cold]
-fn changed() -> Error {
+pub(crate) fn changed() -> Error {
     Error::new(Code::Mutated)
 }
 
@@ -428,6 +401,6 @@ fn type_name(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// A dtype in words, for an error.
-fn type_text(dtype: &Bound<'_, PyAny>) -> String {
+pub(crate) fn type_text(dtype: &Bound<'_, PyAny>) -> String {
     dtype.str().map_or_else(|_| "unknown".to_owned(), |text| text.to_string())
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use hookless::{Dtype, ScalarKind};
+use hookless::{Dtype, Extension, LongFormat, ScalarKind};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyBytes, PyDict, PyType};
 
 use crate::ffi::ndarray;
 use crate::records::Records;
@@ -56,6 +56,7 @@ pub(crate) fn use_numpy(py: Python<'_>) -> PyResult<()> {
 /// NumPy, if this process has loaded it. Called before a byte is looked at.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
     if let Some(found) = NUMPY.get(py) {
+        extensions(py)?;
         return Ok(Some(found));
     }
     let modules = warm(py)?.modules.bind(py);
@@ -69,13 +70,74 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
     if !ready {
         return Ok(None);
     }
-    NUMPY.get_or_try_init(py, || Numpy::load(py)).map(Some)
+    let found = NUMPY.get_or_try_init(py, || Numpy::load(py))?;
+    extensions(py)?;
+    Ok(Some(found))
+}
+
+/// The types of ml_dtypes (A19), if this process has loaded it, and with it NumPy.
+pub(crate) struct Extensions(Vec<(Extension, Py<PyType>)>);
+
+static EXTENSIONS: PyOnceLock<Extensions> = PyOnceLock::new();
+
+/// Looks for ml_dtypes among the modules that are loaded.
+fn extensions(py: Python<'_>) -> PyResult<()> {
+    if EXTENSIONS.get(py).is_some() {
+        return Ok(());
+    }
+    let Some(module) = warm(py)?.modules.bind(py).get_item("ml_dtypes")? else { return Ok(()) };
+    // `real` or, before there were complex types, `iinfo` is the last thing that the module gets.
+    if !module.hasattr("__all__")? || !module.hasattr("iinfo")? {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for &extension in Extension::ALL {
+        if let Some(one) = module.getattr_opt(extension.name())? {
+            found.push((extension, one.cast_into::<PyType>()?.unbind()));
+        }
+    }
+    EXTENSIONS.get_or_init(py, || Extensions(found));
+    Ok(())
+}
+
+/// The class of a type of ml_dtypes, where that is loaded and has it.
+pub(crate) fn extension_type(py: Python<'_>, extension: Extension) -> Option<&Bound<'_, PyType>> {
+    let all = &EXTENSIONS.get(py)?.0;
+    all.iter().find(|(known, _)| *known == extension).map(|(_, found)| found.bind(py))
+}
+
+/// Which type of ml_dtypes a class is, exactly.
+pub(crate) fn extension_of(py: Python<'_>, type_address: usize) -> Option<Extension> {
+    let all = &EXTENSIONS.get(py)?.0;
+    all.iter().find(|(_, found)| found.as_ptr() as usize == type_address).map(|&(known, _)| known)
+}
+
+/// What masked arrays need of `numpy.ma`.
+pub(crate) struct Masked {
+    /// `numpy.ma.MaskedArray`.
+    pub(crate) class: Py<PyType>,
+    /// `numpy.ma.nomask`, which stands for a mask where nothing is masked.
+    pub(crate) nomask: Py<PyAny>,
+    /// `numpy.ndarray.view`, for masked arrays have one of their own.
+    pub(crate) view: Py<PyAny>,
 }
 
 /// NumPy's types, looked up once.
 pub(crate) struct Numpy {
-    /// Addresses of the array types: `ndarray`, and `memmap`, which travels as a plain array.
-    pub(crate) arrays: [usize; 2],
+    /// Addresses of the array types: `ndarray`, `memmap`, which travels as a plain array, and `recarray`.
+    pub(crate) arrays: [usize; 3],
+    pub(crate) recarray: Py<PyType>,
+    /// The type of a structured dtype's scalars, where it is not `void`.
+    pub(crate) record: Py<PyType>,
+    /// Addresses of scalar types without a leaf: `record`, `longdouble`, `clongdouble`.
+    elements: [usize; 3],
+    /// How a long double lies in this process's memory; none where it is a double.
+    pub(crate) long_format: Option<LongFormat>,
+    pub(crate) ma: Masked,
+    /// `numpy.dtypes.StringDType`; none before NumPy 2.
+    pub(crate) strings: Option<Py<PyAny>>,
+    /// `numpy.array`, which makes arrays of texts.
+    pub(crate) array: Py<PyAny>,
     /// Address of each scalar type, with its kind.
     scalars: Vec<(usize, ScalarKind)>,
     types: HashMap<ScalarKind, Py<PyType>>,
@@ -100,8 +162,28 @@ impl Numpy {
             types.insert(kind, found.unbind());
         }
         let address = |name: &str| module.getattr(name).map(|found| found.as_ptr() as usize);
+        let class = |name: &str| -> PyResult<Py<PyType>> {
+            Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
+        };
+        // NumPy imports this one only when it is asked for.
+        let ma = py.import("numpy.ma")?;
+        let strings = match module.getattr_opt("dtypes")? {
+            Some(dtypes) => dtypes.getattr_opt("StringDType")?.map(Bound::unbind),
+            None => None,
+        };
         Ok(Numpy {
-            arrays: [ndarray::array_type(py), address("memmap")?],
+            arrays: [ndarray::array_type(py), address("memmap")?, address("recarray")?],
+            recarray: class("recarray")?,
+            record: class("record")?,
+            elements: [address("record")?, address("longdouble")?, address("clongdouble")?],
+            long_format: long_format(&module)?,
+            ma: Masked {
+                class: ma.getattr("MaskedArray")?.cast_into::<PyType>()?.unbind(),
+                nomask: ma.getattr("nomask")?.unbind(),
+                view: module.getattr("ndarray")?.getattr("view")?.unbind(),
+            },
+            strings,
+            array: module.getattr("array")?.unbind(),
             longlong: [address("longlong")?, address("ulonglong")?],
             scalars,
             types,
@@ -123,10 +205,31 @@ impl Numpy {
         self.longlong.contains(&type_address)
     }
 
+    /// Whether scalars of a type may have the form of A20, and that one only.
+    pub(crate) fn is_element(&self, py: Python<'_>, type_address: usize) -> bool {
+        self.elements.contains(&type_address) || extension_of(py, type_address).is_some()
+    }
+
     /// The type of a scalar kind.
     pub(crate) fn scalar_type<'py>(&self, py: Python<'py>, kind: ScalarKind) -> Option<Bound<'py, PyType>> {
         self.types.get(&kind).map(|found| found.bind(py).clone())
     }
+}
+
+/// A18: told by the bytes of a one.
+fn long_format(module: &Bound<'_, PyAny>) -> PyResult<Option<LongFormat>> {
+    let one = module.getattr("longdouble")?.call1((1,))?.call_method0("tobytes")?;
+    let mut bytes = one.cast::<PyBytes>()?.as_bytes().to_vec();
+    if cfg!(target_endian = "big") {
+        bytes.reverse();
+    }
+    Ok(match *bytes {
+        [0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, _, _, _, _, _, _] => Some(LongFormat::X87),
+        [0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, _, _] => Some(LongFormat::X87Short),
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x3f] => Some(LongFormat::Binary128),
+        [_, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] => Some(LongFormat::DoubleDouble),
+        _ => None,
+    })
 }
 
 fn scalar_name(kind: ScalarKind) -> &'static str {

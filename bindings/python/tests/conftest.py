@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
@@ -34,6 +35,10 @@ if NUMPY_UNWANTED:
         if re.search(r"^import numpy", path.read_text(), re.MULTILINE)
     ]
 elif NUMPY_INSTALLED:
+    if importlib.util.find_spec("ml_dtypes") is None:
+        raise pytest.UsageError("the tests that use NumPy need ml_dtypes as well")
+    # Types of ml_dtypes arrive as such only where it is loaded.
+    importlib.import_module("ml_dtypes")
     # The choice is made once per process, at the first decode, and must not depend on which file runs first.
     hookless.use_numpy()
 else:

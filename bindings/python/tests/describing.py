@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterable
 from typing import Any
 
+import describing_inert
+import describing_numpy
 import hookless
 from describing_standard import describe_standard, normal_standard
 
@@ -43,8 +44,15 @@ def normal(value: Any) -> Any:
         return [kind, [normal(item) for item in value[1]]]
     if kind == "dict":
         return [kind, [[normal(key), normal(item)] for key, item in value[1]]]
-    if kind in ("ndarray", "scalar"):
-        return [kind, value[1] | {"data": expand(value[1]["data"]).hex()}]
+    if kind in ("ndarray", "scalar", "element"):
+        return [kind, _normal_data(value[1])]
+    if kind == "masked":
+        parts = {name: value[1][name] for name in ("data", "mask", "fill_value")}
+        return [kind, value[1] | {name: part and _normal_data(part) for name, part in parts.items()}]
+    if kind == "objects":
+        return [kind, value[1] | {"items": [normal(item) for item in value[1]["items"]]}]
+    if kind == "strings":
+        return value
     if kind in ("record", "named record", "enum member"):
         return [kind, {name: _normal_part(name, part) for name, part in value[1].items()}]
     if kind == "array":
@@ -78,6 +86,10 @@ def _normal_field(name: str, field: Any) -> Any:
     if name == "frames":
         return [[normal(item) if isinstance(item, list) else item for item in frame] for frame in field]
     return field
+
+
+def _normal_data(array: Any) -> Any:
+    return array | {"data": expand(array["data"]).hex()}
 
 
 def describe(value: Any) -> Any:
@@ -120,22 +132,14 @@ def describe(value: Any) -> Any:
             "exception",
             [_entry(failure, numbers) for numbers in [_numbered(value.remote)] for failure in numbers],
         ]
-    if kind is hookless.Array:
-        structure = value.structure
-        dtype = value.dtype if structure is None else _plain(structure)
-        return _array(dtype, value.shape, value.order, value.tobytes())
-    if kind is hookless.Scalar:
-        return ["scalar", {"dtype": value.dtype, "data": value.tobytes().hex()}]
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and kind is numpy.ndarray:
-        flags = value.flags
-        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
-        return _array(_dtype(value.dtype), value.shape, order, value.tobytes(order="A"))
-    if numpy is not None and isinstance(value, numpy.generic):
-        return _numpy_scalar(value, numpy)
+    if kind.__module__ == "hookless" and kind is not hookless.ForeignPath:
+        return describing_inert.describe(value, describe)
     standard = describe_standard(value, describe, _int)
-    assert standard is not None, f"not of the closed set: {kind!r}"
-    return standard
+    if standard is not None:
+        return standard
+    numpy = sys.modules.get("numpy")
+    assert numpy is not None, f"not of the closed set: {kind!r}"
+    return describing_numpy.describe(value, numpy, describe)
 
 
 def _int(number: int) -> str:
@@ -147,52 +151,6 @@ def _text(text: str) -> Any:
     raw = text.encode("utf-8", "surrogatepass")
     lone = any(0xD800 <= ord(character) <= 0xDFFF for character in text)
     return ["surrogates", raw.hex()] if lone else ["str", text]
-
-
-def _dtype(dtype: Any) -> Any:
-    """NumPy's `.str`, or itemsize, align and fields of a structured dtype."""
-    if dtype.names is None:
-        return dtype.str
-    fields = []
-    for name in dtype.names:
-        whole, offset, *title = dtype.fields[name]
-        fields.append([name, title[0] if title else None, offset, list(whole.shape), _dtype(whole.base)])
-    return {"itemsize": dtype.itemsize, "align": dtype.isalignedstruct, "fields": fields}
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists, for JSON."""
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
-
-
-def _array(dtype: Any, shape: Iterable[int], order: str, data: bytes) -> Any:
-    return ["ndarray", {"dtype": dtype, "shape": list(shape), "order": order, "data": data.hex()}]
-
-
-def _numpy_scalar(value: Any, numpy: Any) -> Any:
-    """The payload as on the wire: text and bytes as they are, numbers big-endian part by part."""
-    dtype = value.dtype.newbyteorder("<").str
-    if isinstance(value, numpy.str_):
-        return ["scalar", {"dtype": "U", "data": str(value).encode("utf-8", "surrogatepass").hex()}]
-    if isinstance(value, numpy.bytes_):
-        return ["scalar", {"dtype": "S", "data": bytes(value).hex()}]
-    # `tobytes` copies the scalar's memory, in the host's order; a conversion could touch the bits of a NaN.
-    raw = value.tobytes()
-    if isinstance(value, numpy.void):
-        return ["scalar", {"dtype": "V", "data": raw.hex()}]
-    parts = (
-        [raw[: len(raw) // 2], raw[len(raw) // 2 :]] if isinstance(value, numpy.complexfloating) else [raw]
-    )
-    data = b"".join(part[::-1] if sys.byteorder == "little" else part for part in parts)
-    if isinstance(value, numpy.datetime64 | numpy.timedelta64):
-        unit, count = numpy.datetime_data(value.dtype)
-        data = struct.pack(">BI", UNITS.index(unit), count) + data
-    return ["scalar", {"dtype": dtype, "data": data.hex()}]
-
-
-UNITS = ["generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 
 
 def _numbered(failure: hookless.Failure) -> list[hookless.Failure]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ipaddress
+import json
 import struct
 import sys
 import time
@@ -18,6 +19,8 @@ from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 import hookless
+
+import describing_numpy
 
 __all__ = ["assert_same", "form"]
 
@@ -49,6 +52,14 @@ def assert_same(left: object, right: object, path: str = "$") -> None:
     elif kind is hookless.EnumValue:
         assert (one.module, one.qualname, one.name) == (two.module, two.qualname, two.name), path
         assert_same(one.value, two.value, f"{path}.value")
+    elif (items := _items(one)) is not None:
+        head_a, head_b = _array_head(one), _array_head(two)
+        assert head_a == head_b, f"{path}: {head_a} is not {head_b}"
+        for index, (a, b) in enumerate(zip(items, _items(two) or [], strict=True)):
+            assert_same(a, b, f"{path}[{index}]")
+    elif kind.__name__ == "MaskedArray" and kind is not hookless.MaskedArray:
+        for name, (a, b) in {name: (_part(one, name), _part(two, name)) for name in MASKED}.items():
+            assert_same(a, b, f"{path}.{name}")
     else:
         a, b = form(left), form(right)
         assert a == b, f"{path}: {left!r} is not {right!r}"
@@ -76,7 +87,7 @@ def form(value: object) -> tuple[Any, ...]:
     if kind is hookless.EnumValue:
         return (kind, any_value.module, any_value.qualname, any_value.name, form(any_value.value))
     numpy = sys.modules.get("numpy")
-    if numpy is not None and kind is numpy.ndarray:
+    if numpy is not None and kind in (numpy.ndarray, numpy.recarray):
         return _array_form(any_value)
     if numpy is not None and isinstance(value, numpy.generic):
         return _scalar_form(any_value, numpy)
@@ -87,10 +98,42 @@ def form(value: object) -> tuple[Any, ...]:
     raise AssertionError(f"no rule to compare {kind!r}")
 
 
-def _array_form(array: Any) -> tuple[Any, ...]:
+MASKED = ["data", "_mask", "_fill_value", "_hardmask", "_baseclass"]
+
+
+def _part(masked: Any, name: str) -> Any:
+    """An attribute of a masked array; classes by name, `nomask` as False."""
+    part = getattr(masked, name)
+    if name == "_baseclass":
+        return part.__name__
+    return bool(part) if name == "_mask" and part.shape == () and part is type(part)(0) else part
+
+
+def _items(value: Any) -> list[Any] | None:
+    """Of an array of objects or of texts, the items in the order in which they lie."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(value) is not numpy.ndarray or value.dtype.kind not in "OT":
+        return None
+    return describing_numpy.flat(value)
+
+
+def _array_head(array: Any) -> tuple[Any, ...]:
     # Without bytes there is no order: NumPy's flags for zero-width elements depend on how the array was made.
     flags = (array.flags.c_contiguous, array.flags.f_contiguous) if array.nbytes else ()
-    return (type(array), array.dtype.str, array.shape, flags, array.tobytes())
+    return (type(array), _dtype_form(array.dtype), array.shape, flags)
+
+
+def _dtype_form(dtype: Any) -> Any:
+    if dtype.kind == "T":
+        na_object = form(dtype.na_object) if hasattr(dtype, "na_object") else ()
+        return ("StringDType", dtype.coerce, na_object)
+    if dtype.kind == "O":
+        return "O"
+    return json.dumps(describing_numpy.dtype_text(dtype, sys.modules["numpy"]))
+
+
+def _array_form(array: Any) -> tuple[Any, ...]:
+    return (*_array_head(array), describing_numpy.contents(array, sys.modules["numpy"]))
 
 
 def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
@@ -101,7 +144,7 @@ def _scalar_form(scalar: Any, numpy: Any) -> tuple[Any, ...]:
         # Not `tobytes`: the dtype of a bytes_ forgets trailing NULs.
         return (kind, bytes(scalar))
     # `tobytes` copies the scalar's memory, so a signalling NaN keeps its bits and NaT its int.
-    return (kind, scalar.dtype.str, scalar.tobytes())
+    return (kind, _dtype_form(scalar.dtype), describing_numpy.contents(scalar, numpy))
 
 
 _PATHS = (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)

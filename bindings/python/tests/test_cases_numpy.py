@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.ma.mrecords
 import pytest
 
 import hookless
@@ -76,14 +77,6 @@ def test_c039_zero_dimensions(value: Any) -> None:
     assert dumps(array) != dumps(scalar)
 
 
-def test_c039_object_arrays_are_refused() -> None:
-    """Object arrays are a kind of a later version: until then the typed error, never a list."""
-    with pytest.raises(hookless.EncodeError) as caught:
-        dumps([np.array(None, dtype=object)])
-    assert caught.value.path == "$[0]"
-    assert "object" in str(caught.value)
-
-
 def test_c040_nested_structured_dtype() -> None:
     """Fields of structures and of arrays of structures come back, in the body and in the region."""
     inner = [("a", "f8"), ("b", "i8")]
@@ -93,57 +86,6 @@ def test_c040_nested_structured_dtype() -> None:
     roundtrip(array)
     roundtrip(np.resize(array, 1000))
     roundtrip(np.asfortranarray(np.resize(array, (20, 50))))
-
-
-STRUCTURED = {
-    "reordered": np.dtype({"names": ["a", "b"], "formats": ["u4", "u2"], "offsets": [4, 0]}),
-    "padded": np.dtype({"names": ["A", "B"], "formats": ["f4", "f4"], "offsets": [0, 8], "itemsize": 16}),
-    "aligned": np.dtype([("a", "u2"), ("b", "u4"), ("c", "c8"), ("d", "U2")], align=True),
-    "titled": np.dtype([(("Title", "x"), "i4"), ("y", "M8[25s]")]),
-    "sub-arrays": np.dtype(
-        [("n", "i4"), ("v", ">f8", (10,)), ("m", "f4", (2, 3)), ("e", "S0"), ("z", "i1", (0,))]
-    ),
-    "not ASCII": np.dtype([("\u6f22", "?"), ("a b", "V3")]),
-    "empty": np.dtype([]),
-}
-
-
-@pytest.mark.parametrize("name", STRUCTURED)
-def test_structured_dtypes(name: str) -> None:
-    """Names, titles, offsets, itemsize and alignment are kept; what lies under no field is zeroed."""
-    dtype = STRUCTURED[name]
-    array = np.zeros(7, dtype=dtype)
-    roundtrip(array)
-    # The same value in memory that holds other bytes in its gaps gives the same frame.
-    if dtype.itemsize and dtype.names:
-        dirty = np.frombuffer(bytearray(b"\xff" * array.nbytes), dtype=dtype)
-        for field in dtype.names:
-            dirty[field] = array[field]
-        assert dumps(dirty) == dumps(array)
-
-
-def test_hidden_columns_are_not_sent() -> None:
-    """A multi-field view shows some columns; the bytes of the others stay here."""
-    table = np.zeros(3, [("a", "i4"), ("secret", "S8"), ("b", "f8")])
-    table["secret"] = b"password"
-    view = table[["a", "b"]]
-    frame = dumps(view)
-    assert b"password" not in frame
-    assert loads(frame).dtype == view.dtype
-
-
-def test_structures_that_have_no_form_yet() -> None:
-    """Overlapping fields, records, objects, structured scalars: refused by name, never sent as bytes."""
-    overlapping = np.dtype({"names": ["a", "b"], "formats": ["u4", "u2"], "offsets": [0, 0]})
-    for value in (
-        np.zeros(2, overlapping),
-        np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]).view(np.ndarray),
-        np.zeros(2, [("a", object)]),
-        np.zeros(1, [("a", "i4")])[0],
-    ):
-        with pytest.raises(hookless.EncodeError) as caught:
-            dumps({"table": value})
-        assert (caught.value.path, caught.value.code) == ("$.table", "unsupported_type")
 
 
 @pytest.mark.parametrize("code", ["c16", "c8", "f8", "M8[ns]"])
@@ -255,18 +197,19 @@ def test_c060_slices_of_memory_maps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "subclass",
     [
-        np.ma.masked_array([1, 2], [True, False]),
         np.arange(3).view(type("Unit", (np.ndarray,), {})),
-        np.rec.fromrecords([(1,)]),
+        np.ma.masked,
+        np.ma.array(np.arange(3).view(type("Unit", (np.ndarray,), {}))),
+        np.ma.mrecords.fromrecords([(1, 2)]),
     ],
-    ids=["masked", "user", "record"],
+    ids=["user", "the masked constant", "masked user", "masked records"],
 )
 def test_subclasses_of_ndarray_are_refused(subclass: Any) -> None:
-    """Never the bare data of a masked array, nor a subclass flattened."""
+    """A subclass is never flattened to its bare data."""
     with pytest.raises(hookless.EncodeError) as caught:
         dumps([subclass])
     assert caught.value.path == "$[0]"
-    assert type(subclass).__name__ in caught.value.type_name
+    assert type(subclass).__name__ in str(caught.value.type_name)
 
 
 @pytest.mark.parametrize(
@@ -339,10 +282,3 @@ def test_longlong_scalars_keep_their_type_or_are_refused() -> None:
         else:
             with pytest.raises(hookless.EncodeError, match=kind.__name__):
                 dumps(kind(1))
-
-
-@pytest.mark.parametrize("scalar", [np.longdouble("1.1"), np.clongdouble(1), np.zeros(1, "g")], ids=repr)
-def test_long_doubles_are_refused(scalar: Any) -> None:
-    """A kind of a later version."""
-    with pytest.raises(hookless.EncodeError):
-        dumps(scalar)

@@ -16,6 +16,7 @@ import pytest
 
 import hookless
 from describing import describe, expand, normal
+from describing_numpy import LONG_FORMATS, long_format
 
 VECTORS = Path(__file__).parents[3] / "proto" / "vectors"
 CHUNKS = [1, 7, 1 << 30]
@@ -88,16 +89,42 @@ def lacking_here(value: Any) -> str:
         return ""
     if isinstance(value, dict):
         return next(filter(None, map(lacking_here, value.values())), "")
-    # NumPy 1 stops at 32 dimensions, NumPy 2 and the wire at 64.
-    numpy = sys.modules.get("numpy")
-    old = numpy is not None and numpy.__version__.startswith("1.")
-    if value[0] == "ndarray" and old and len(value[1]["shape"]) > 32:
+    if sys.modules.get("numpy") is not None and past_this_numpy(value, sys.modules["numpy"]):
         return "dtype_unsupported"
     if value[0] == "array" and value[1:3] not in ARRAY_CODES:
         return "dtype_unsupported"
     if value[0] == "ZoneInfo" and value[1] not in ZONES:
         return "zone_unknown"
     return next(filter(None, map(lacking_here, value)), "")
+
+
+def past_this_numpy(value: Any, numpy: Any) -> bool:
+    """What NumPy 1 and the older ml_dtypes for it lack; and long doubles have one format on each machine."""
+    if value[0] not in ("ndarray", "element", "masked", "strings"):
+        return False
+    text = json.dumps(value)
+    if any(f"[{name}]" in text for name in LONG_FORMATS - {long_format(numpy)}):
+        return True
+    if sys.modules.get("ml_dtypes") is None or any(name in text for name in lacking()):
+        return any(name in text for name in EXTENSIONS)
+    # NumPy 1 stops at 32 dimensions, NumPy 2 and the wire at 64.
+    kind, *rest = value
+    old: bool = numpy.__version__.startswith("1.")
+    return old and (kind == "strings" or (kind == "ndarray" and len(rest[0]["shape"]) > 32))
+
+
+# The types of A19.
+EXTENSIONS = [
+    *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
+    *("|int1", "|uint1", "|int2", "|uint2", "|int4", "|uint4", "<complex32", "<bcomplex32"),
+]
+
+
+def lacking() -> list[str]:
+    """Those that the ml_dtypes that is loaded does not have."""
+    module = sys.modules["ml_dtypes"]
+    return [name for name in EXTENSIONS if not hasattr(module, name.strip("<|"))]
 
 
 def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:

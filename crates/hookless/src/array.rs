@@ -2,18 +2,30 @@
 
 mod dtype;
 mod elements;
+mod flat;
+mod letter;
+mod masked;
+mod numbered;
 mod scalar;
 mod shape;
 mod structure;
 mod typed;
+mod unit;
 
-pub use dtype::{ByteOrder, Dtype, Letter, UNITS, Unit};
+pub use dtype::Dtype;
 pub(crate) use elements::ElementCheck;
-pub use scalar::{Scalar, ScalarKind, split_time};
+pub(crate) use flat::check_items;
+pub use flat::{Missing, ObjectArray, StringArray};
+pub use letter::{ByteOrder, Letter};
+pub use masked::MaskedArray;
+pub(crate) use masked::{check_fill_value, check_mask};
+pub use numbered::{Extension, LongFormat};
+pub use scalar::{Element, Scalar, ScalarKind, split_time};
 pub(crate) use shape::order_matters;
 pub use shape::{MAX_DIMENSIONS, Order, Shape};
-pub use structure::{Field, Structure};
+pub use structure::{Field, Structure, StructureFlags};
 pub use typed::{TypeCode, TypedArray};
+pub use unit::{UNITS, Unit};
 
 use crate::error::{Code, Error, Result};
 
@@ -29,6 +41,16 @@ pub struct Array {
 pub struct ArrayHead {
     dtype: Dtype,
     shape: Shape,
+    class: ArrayClass,
+}
+
+/// The class of an array (A7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArrayClass {
+    /// `numpy.ndarray`.
+    Plain,
+    /// `numpy.recarray`, whose fields are attributes.
+    Record,
 }
 
 impl ArrayHead {
@@ -38,8 +60,36 @@ impl ArrayHead {
     /// `bad_shape` when the array could not be addressed (A6).
     pub fn new(dtype: Dtype, shape: Shape) -> Result<ArrayHead> {
         match shape.bytes(dtype.itemsize()) {
-            Some(_) => Ok(ArrayHead { dtype, shape }),
+            Some(_) => Ok(ArrayHead { dtype, shape, class: ArrayClass::Plain }),
             None => Err(Error::new(Code::BadShape).note("dimensions times itemsize reach 2^63 bytes")),
+        }
+    }
+
+    /// The same of another class.
+    ///
+    /// # Errors
+    /// `bad_order` for a `recarray` of structures that are no records: NumPy makes them so (A7).
+    pub fn with_class(mut self, class: ArrayClass) -> Result<ArrayHead> {
+        let plain = self.dtype.fields().is_some_and(|structure| !structure.flags().record);
+        if class == ArrayClass::Record && plain {
+            return Err(Error::new(Code::BadOrder).note("a recarray holds records"));
+        }
+        self.class = class;
+        Ok(self)
+    }
+
+    /// The class.
+    pub fn class(&self) -> ArrayClass {
+        self.class
+    }
+
+    /// Order and class as the wire has them (A7).
+    pub(crate) fn order_number(&self) -> u64 {
+        match (self.class, self.shape.order()) {
+            (ArrayClass::Plain, Order::C) => 0,
+            (ArrayClass::Plain, Order::F) => 1,
+            (ArrayClass::Record, Order::C) => 2,
+            (ArrayClass::Record, Order::F) => 3,
         }
     }
 
@@ -90,6 +140,14 @@ impl Array {
             Some(at) => Err(Error::new(Code::BadElement).note(format!("at byte {at} of the data"))),
             None => Ok(Array { head, data }),
         }
+    }
+
+    /// The same array of another class: [`ArrayHead::with_class`].
+    ///
+    /// # Errors
+    /// `bad_order`.
+    pub fn with_class(self, class: ArrayClass) -> Result<Array> {
+        Ok(Array { head: self.head.with_class(class)?, data: self.data })
     }
 
     /// An array of parts that the reader has checked.

@@ -24,7 +24,7 @@
 //! | F10–F14 body and region | [`encode_parts`] | [`frame::split`], [`frame::Assembler`] |
 //! | V1–V18 values, K1–K8 keys | [`wire::Writer`] | [`wire::read`] |
 //! | D1–D18 the standard library | [`wire::Writer::standard`], [`wire::Writer`] | [`wire::read`], [`Standard`] |
-//! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
+//! | A1–A24 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | R1–R5 records | [`wire::Writer::record`] | [`wire::read`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
@@ -50,8 +50,10 @@ pub mod typed;
 mod value;
 pub mod wire;
 
-pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
-pub use array::{TypeCode, TypedArray};
+pub use array::{
+    Array, ByteOrder, Dtype, Element, Extension, Field, Letter, LongFormat, MaskedArray, ObjectArray, Order,
+    Scalar, ScalarKind, StringArray, StructureFlags, TypeCode, TypedArray,
+};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
 pub use typed::{from_slice, from_value, to_value, to_vec};

@@ -147,6 +147,12 @@ pub mod charge {
     pub const FIELD: u64 = 640;
     /// A traceback frame.
     pub const FRAME: u64 = 192;
+    /// A masked array beside the arrays that it is made of.
+    pub const MASKED: u64 = 1024;
+    /// An item of an array of objects, without the item itself.
+    pub const OBJECT: u64 = 16;
+    /// An item of an array of texts, without its text.
+    pub const STRING: u64 = 48;
 
     /// An int beyond 64 bits.
     pub const fn big_int(payload: u64) -> u64 {
@@ -179,6 +185,21 @@ pub mod charge {
             ScalarKind::Bytes | ScalarKind::Void => payload.saturating_mul(2).saturating_add(128),
             _ => payload.saturating_add(96),
         }
+    }
+
+    /// A NumPy scalar of a dtype that has no leaf, and the copy from which it is made.
+    pub const fn element(payload: u64) -> u64 {
+        payload.saturating_mul(2).saturating_add(720)
+    }
+
+    /// A text of an array of texts, which NumPy makes of a str.
+    pub const fn string(bytes: u64, ascii: bool) -> u64 {
+        text(bytes, ascii).saturating_add(bytes.saturating_mul(2))
+    }
+
+    /// So many items of an array, each at the charge `one`.
+    pub const fn items(one: u64, len: u64) -> u64 {
+        len.saturating_mul(one)
     }
 
     /// An `array.array`, which CPython makes a little longer than its elements; `inline` is 0 in the region.

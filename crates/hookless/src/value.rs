@@ -20,7 +20,7 @@ pub(crate) use standard::{Exact, StandardLeaf, exact_decimal, exact_fraction, ra
 pub(crate) use text::generalised;
 pub use text::{Surrogates, Text, TextRef};
 
-use crate::array::{Array, Scalar, TypedArray};
+use crate::array::{Array, Element, MaskedArray, ObjectArray, Scalar, StringArray, TypedArray};
 
 /// A value of the closed set (`proto/values.md`).
 ///
@@ -80,6 +80,14 @@ pub enum Value {
     Record(Box<Record>),
     /// A member of an enum, inert.
     EnumMember(Box<EnumMember>),
+    /// A NumPy scalar of a dtype that has no leaf.
+    Element(Box<Element>),
+    /// A masked array.
+    MaskedArray(Box<MaskedArray>),
+    /// A NumPy array of values.
+    ObjectArray(Box<ObjectArray>),
+    /// A NumPy array of texts of any length.
+    StringArray(Box<StringArray>),
     /// An exception.
     Exception(Box<Report>),
 }
@@ -119,6 +127,10 @@ impl PartialEq for Value {
             (Scalar(a), Scalar(b)) => a == b,
             (Record(a), Record(b)) => a == b,
             (EnumMember(a), EnumMember(b)) => a == b,
+            (Element(a), Element(b)) => a == b,
+            (MaskedArray(a), MaskedArray(b)) => a == b,
+            (ObjectArray(a), ObjectArray(b)) => a == b,
+            (StringArray(a), StringArray(b)) => a == b,
             (Exception(a), Exception(b)) => a == b,
             // Listed, so that a new kind is compared before it compiles.
             (
@@ -146,6 +158,10 @@ impl PartialEq for Value {
                 | Scalar(_)
                 | Record(_)
                 | EnumMember(_)
+                | Element(_)
+                | MaskedArray(_)
+                | ObjectArray(_)
+                | StringArray(_)
                 | Exception(_),
                 _,
             ) => false,

@@ -26,8 +26,8 @@ mod tree;
 mod writer;
 
 pub use build::{
-    Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, MapKind, RecordNames,
-    SequenceKind, SetKind,
+    ArrayParts, Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, MapKind, MaskedParts,
+    RecordNames, SequenceKind, SetKind, StringParts,
 };
 pub(crate) use cursor::{Cursor, Head, skip};
 pub(crate) use encode::write_value;
@@ -46,6 +46,6 @@ pub(crate) fn size(count: u32) -> usize {
 
 /// A size of memory as a number of the wire.
 #[inline]
-pub(crate) fn wide(size: usize) -> u64 {
+pub fn wide(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }

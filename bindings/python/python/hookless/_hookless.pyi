@@ -14,8 +14,11 @@ __all__ = [
     "Failure",
     "Frame",
     "Limits",
+    "MaskedArray",
+    "ObjectArray",
     "RegionBuffer",
     "Scalar",
+    "StringArray",
     "TraceFrame",
     "__version__",
     "check_hashes",
@@ -244,10 +247,19 @@ class Array:
 
     @property
     def dtype(self) -> str:
-        """NumPy's `dtype.str`, such as `<f8`."""
+        """NumPy's `dtype.str`, such as `<f8`; `<g[x87]` for a long double, `<bfloat16` for ml_dtypes' types."""
 
     @property
-    def structure(self) -> dict[str, Any] | None: ...
+    def recarray(self) -> bool:
+        """Whether NumPy makes it a `recarray`, whose fields are attributes."""
+
+    @property
+    def structure(self) -> dict[str, Any] | None:
+        """The fields of a structured dtype: itemsize, align, record, and fields.
+
+        Each field is a tuple of name, title, offset, shape and dtype, which is again a str or such a dict.
+        """
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The dimensions."""
@@ -274,16 +286,96 @@ class Scalar:
 
     @property
     def dtype(self) -> str:
-        """NumPy's `dtype.str`, little-endian; without a size for `S`, `U` and `V`."""
+        """NumPy's `dtype.str`, little-endian, without a size for `S`, `U` and plain `V`; else as `Array.dtype`."""
+
+    @property
+    def structure(self) -> dict[str, Any] | None:
+        """The fields of a structured dtype, as `Array.structure`."""
 
     def tobytes(self) -> bytes:
-        """Return the payload as on the wire: big-endian bits, or the contents."""
+        """Return the payload as on the wire: big-endian bits, or the contents.
+
+        For a dtype with fields, a long double and ml_dtypes' types: one element, as in an array.
+        """
 
     def item(self) -> bool | int | float | complex | str | bytes:
-        """Return the nearest Python value; the ticks of a datetime64 or timedelta64."""
+        """Return the nearest Python value; the ticks of a datetime64 or timedelta64.
+
+        Of what only NumPy can read, the bytes.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class MaskedArray:
+    """A masked array in a process that has not loaded NumPy: the arrays that it is made of."""
+
+    @property
+    def data(self) -> Array:
+        """The elements, the masked ones included."""
+
+    @property
+    def mask(self) -> Array | None:
+        """A bool for each element, or each field of it; None where nothing is masked."""
+
+    @property
+    def fill_value(self) -> Array | None:
+        """What stands for a masked element: an array without dimensions; None where it is the dtype's own."""
+
+    @property
+    def hard_mask(self) -> bool:
+        """Whether masked elements cannot be assigned to."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ObjectArray:
+    """An array of objects in a process that has not loaded NumPy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """`C` when the last index runs fastest, `F` when the first does."""
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """The items, in the order in which they lie."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class StringArray:
+    """An array of NumPy's StringDType in a process that has not loaded NumPy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """`C` when the last index runs fastest, `F` when the first does."""
+
+    @property
+    def items(self) -> tuple[str | None, ...]:
+        """The items, in the order in which they lie; None where one is missing."""
+
+    @property
+    def has_na_object(self) -> bool:
+        """Whether an item can be missing."""
+
+    @property
+    def na_object(self) -> str | float | None:
+        """What NumPy gives for a missing item: None, a NaN or a str."""
+
+    @property
+    def coerce(self) -> bool:
+        """Whether NumPy takes other objects by their `str()`."""
+
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class RegionBuffer:

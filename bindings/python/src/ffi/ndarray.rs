@@ -2,15 +2,19 @@
 
 use std::ffi::{c_int, c_void};
 
-use hookless::array::ArrayHead;
+use hookless::array::{ArrayHead, Shape};
 use hookless::{Code, Error, Order, Result, ScalarKind};
 use numpy::npyffi::{self, NpyTypes, PY_ARRAY_API};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
 
 use super::make::owned;
 use super::targets::Targets;
+
+/// NumPy's number for the dtype object.
+pub(crate) const NPY_OBJECT: c_int = 17;
 
 /// The address of `numpy.ndarray`.
 pub(crate) fn array_type(py: Python<'_>) -> usize {
@@ -21,10 +25,11 @@ pub(crate) fn array_type(py: Python<'_>) -> usize {
 /// An array with memory of its own that waits for the bytes of a region entry.
 pub(crate) fn reserve<'py>(
     descr: &Bound<'py, PyArrayDescr>,
+    class: Option<&Bound<'py, PyType>>,
     head: &ArrayHead,
     targets: &mut Targets,
 ) -> Result<Bound<'py, PyAny>> {
-    let array = allocate(descr, head)?;
+    let array = allocate(descr, class, head)?;
     let len = usize::try_from(head.nbytes()).map_err(|_| Error::new(Code::OutOfMemory))?;
     // SAFETY: NumPy has allocated exactly `nbytes` for this dtype and shape, and nobody else has the array.
     unsafe { targets.add(array.as_any(), data(&array), len)? };
@@ -34,10 +39,11 @@ pub(crate) fn reserve<'py>(
 /// An array with memory of its own and these bytes.
 pub(crate) fn copy<'py>(
     descr: &Bound<'py, PyArrayDescr>,
+    class: Option<&Bound<'py, PyType>>,
     head: &ArrayHead,
     bytes: &[u8],
 ) -> Result<Bound<'py, PyAny>> {
-    let array = allocate(descr, head)?;
+    let array = allocate(descr, class, head)?;
     if usize::try_from(head.nbytes()) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));
     }
@@ -52,6 +58,7 @@ pub(crate) fn copy<'py>(
 /// `bad_data_length` when they are not exactly the elements.
 pub(crate) fn view<'py>(
     descr: &Bound<'py, PyArrayDescr>,
+    class: Option<&Bound<'py, PyType>>,
     head: &ArrayHead,
     bytes: &[u8],
     owner: &Bound<'py, pyo3::types::PyBytes>,
@@ -67,7 +74,8 @@ pub(crate) fn view<'py>(
     } else {
         npyffi::NPY_ARRAY_C_CONTIGUOUS
     };
-    let array = new_array(descr, head, bytes.as_ptr().cast_mut().cast(), flags)?;
+    let array = new_array(descr, class, head.shape(), bytes.as_ptr().cast_mut().cast(), flags)?;
+    check_size(&array, head)?;
     // SAFETY: the bytes lie inside `owner`, whose contents never change; the array keeps it alive and, without the flag WRITEABLE, never
     // writes. SetBaseObject takes over the reference, also when it fails.
     let status = unsafe {
@@ -80,28 +88,51 @@ pub(crate) fn view<'py>(
     if status != 0 { Err(unsupported(owner.py())) } else { Ok(array.into_any()) }
 }
 
-fn allocate<'py>(descr: &Bound<'py, PyArrayDescr>, head: &ArrayHead) -> Result<Bound<'py, PyUntypedArray>> {
-    let flags = if head.shape().order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { 0 };
-    new_array(descr, head, std::ptr::null_mut(), flags)
+fn allocate<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    class: Option<&Bound<'py, PyType>>,
+    head: &ArrayHead,
+) -> Result<Bound<'py, PyUntypedArray>> {
+    let array = new_array(descr, class, head.shape(), std::ptr::null_mut(), memory_order(head.shape()))?;
+    check_size(&array, head)?;
+    Ok(array)
 }
 
+/// The flag by which NumPy lays out memory of its own.
+fn memory_order(shape: &Shape) -> c_int {
+    if shape.order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { 0 }
+}
+
+/// NumPy widens some dtypes of its own accord; the memory must be what the head says.
+fn check_size(array: &Bound<'_, PyUntypedArray>, head: &ArrayHead) -> Result<()> {
+    if array.dtype().itemsize() as u64 != head.dtype().itemsize() {
+        return Err(Error::new(Code::DtypeUnsupported).note(head.dtype().to_string()));
+    }
+    Ok(())
+}
+
+/// An array of an exact class, which is ndarray or one of NumPy's own subclasses of it.
 fn new_array<'py>(
     descr: &Bound<'py, PyArrayDescr>,
-    head: &ArrayHead,
+    class: Option<&Bound<'py, PyType>>,
+    shape: &Shape,
     memory: *mut c_void,
     flags: c_int,
 ) -> Result<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let unsupported_rank = || Error::new(Code::DtypeUnsupported).note("too many dimensions for this NumPy");
     let mut dims = [0isize; 64];
-    for (to, &from) in dims.iter_mut().zip(head.shape().dimensions()) {
+    for (to, &from) in dims.iter_mut().zip(shape.dimensions()) {
         *to = isize::try_from(from).map_err(|_| unsupported_rank())?;
     }
-    let rank = c_int::try_from(head.shape().dimensions().len()).map_err(|_| unsupported_rank())?;
+    let rank = c_int::try_from(shape.dimensions().len()).map_err(|_| unsupported_rank())?;
     // SAFETY: `dims` holds `rank` dimensions whose product A6 bounds; NewFromDescr steals the reference to the dtype, and gives a new
-    // array of the exact type ndarray, or null.
+    // array of exactly `subtype`, which derives from ndarray, or null.
     unsafe {
-        let subtype = npyffi::get_type_object(py, NpyTypes::PyArray_Type);
+        let subtype = match class {
+            Some(class) => class.as_type_ptr(),
+            None => npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+        };
         let steal = descr.clone().into_dtype_ptr();
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -115,12 +146,50 @@ fn new_array<'py>(
             std::ptr::null_mut(),
         );
         let Some(array) = Bound::from_owned_ptr_or_opt(py, array) else { return Err(unsupported(py)) };
-        let array: Bound<'py, PyUntypedArray> = array.cast_into_unchecked();
-        // NumPy widens some dtypes of its own accord; the memory must be what the head says.
-        if array.dtype().itemsize() as u64 != head.dtype().itemsize() {
-            return Err(Error::new(Code::DtypeUnsupported).note(head.dtype().to_string()));
+        Ok(array.cast_into_unchecked())
+    }
+}
+
+/// An array of dtype object with these items, which lie in the order of `shape`.
+///
+/// # Errors
+/// `bad_data_length` when the shape asks for another number of items.
+pub(crate) fn objects<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    shape: &Shape,
+    items: &Bound<'py, PyTuple>,
+) -> Result<Bound<'py, PyAny>> {
+    let array = new_array(descr, None, shape, std::ptr::null_mut(), memory_order(shape))?;
+    if array.len() != items.len() || descr.num() != NPY_OBJECT || !array.is_contiguous() {
+        return Err(Error::new(Code::BadDataLength));
+    }
+    let slots: *mut *mut ffi::PyObject = data(&array).cast();
+    for (index, item) in items.iter_borrowed().enumerate() {
+        // SAFETY: the array is new, contiguous, and of `items.len()` pointers to objects, aligned as NumPy aligns them; nobody else has it,
+        // and no Python code runs here. Each slot owns one reference, or none where it is null, as NumPy makes it: it is given a new one, and
+        // what was there is let go.
+        unsafe {
+            let old = slots.add(index).replace(item.to_owned().into_ptr());
+            drop(Bound::from_owned_ptr_or_opt(items.py(), old));
         }
-        Ok(array)
+    }
+    Ok(array.into_any())
+}
+
+/// The item that lies at `index` of a contiguous array of dtype object; none past its end. NumPy reads a null as None.
+pub(crate) fn object_at<'py>(array: &Bound<'py, PyUntypedArray>, index: usize) -> Option<Bound<'py, PyAny>> {
+    if array.dtype().num() != NPY_OBJECT || !array.is_contiguous() || index >= array.len() {
+        return None;
+    }
+    let slots: *const *mut ffi::PyObject = data(array).cast_const().cast();
+    // SAFETY: dtype, layout and length are those of now, so the slot is inside the array's memory (not aligned, perhaps). It is null or a
+    // live object, which is made strong before anything else can run.
+    unsafe {
+        let item = slots.add(index).read_unaligned();
+        Some(match Bound::from_borrowed_ptr_or_opt(array.py(), item) {
+            Some(item) => item,
+            None => array.py().None().into_bound(array.py()),
+        })
     }
 }
 

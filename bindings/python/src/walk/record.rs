@@ -19,6 +19,8 @@ pub(super) enum Substitute<'py> {
     Inert(Inert, Bound<'py, PyAny>),
     /// What `default=` returned.
     Default(Bound<'py, PyAny>),
+    /// The value itself, an array of objects.
+    Objects(Bound<'py, PyAny>),
     /// The value itself, a container of the standard library.
     Container(Kind, Bound<'py, PyAny>),
 }
@@ -53,11 +55,27 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
+    /// What was to be written as it is, or, when it is of no kind of the set and nothing of it has been written, what `default=` makes of it.
+    pub(super) fn or_default(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        written: Result<()>,
+    ) -> Result<Option<Substitute<'py>>> {
+        match written {
+            Ok(()) => Ok(None),
+            Err(error) if error.code() == Code::UnsupportedType && self.default.is_some() => {
+                self.outside(value, "").map(Some)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Writes what stands for a value. Inlined, and the rest not: each frame here counts once for each level.
     #[inline(always)]
     pub(super) fn substitute(&mut self, found: &Substitute<'py>) -> Result<()> {
         match found {
             Substitute::Inert(kind, value) => self.inert(*kind, value),
+            Substitute::Objects(value) => self.objects(value),
             Substitute::Container(kind, value) => self.standard(value, *kind),
             Substitute::Default(value) => {
                 self.value(value)?;

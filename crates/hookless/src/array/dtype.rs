@@ -1,174 +1,10 @@
-//! Dtypes: A2–A5.
+//! Dtypes: A2–A5, A18, A19.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::array::Structure;
+use crate::array::{ByteOrder, Extension, Letter, LongFormat, Structure, Unit};
 use crate::error::{Code, Error, Result};
-
-/// The letter of a dtype, as NumPy's `dtype.kind`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Letter {
-    /// bool
-    Bool = b'b',
-    /// signed int
-    Int = b'i',
-    /// unsigned int
-    UInt = b'u',
-    /// float
-    Float = b'f',
-    /// complex
-    Complex = b'c',
-    /// timedelta64
-    Timedelta = b'm',
-    /// datetime64
-    Datetime = b'M',
-    /// fixed-width bytes
-    Bytes = b'S',
-    /// fixed-width text, four bytes a character
-    Str = b'U',
-    /// raw bytes
-    Void = b'V',
-}
-
-impl Letter {
-    const ALL: [Letter; 10] = [
-        Letter::Bool,
-        Letter::Int,
-        Letter::UInt,
-        Letter::Float,
-        Letter::Complex,
-        Letter::Timedelta,
-        Letter::Datetime,
-        Letter::Bytes,
-        Letter::Str,
-        Letter::Void,
-    ];
-
-    /// The letter for NumPy's `dtype.kind`.
-    pub fn from_byte(byte: u8) -> Option<Letter> {
-        Letter::ALL.into_iter().find(|letter| letter.byte() == byte)
-    }
-
-    /// NumPy's `dtype.kind`.
-    pub const fn byte(self) -> u8 {
-        match self {
-            Letter::Bool => b'b',
-            Letter::Int => b'i',
-            Letter::UInt => b'u',
-            Letter::Float => b'f',
-            Letter::Complex => b'c',
-            Letter::Timedelta => b'm',
-            Letter::Datetime => b'M',
-            Letter::Bytes => b'S',
-            Letter::Str => b'U',
-            Letter::Void => b'V',
-        }
-    }
-
-    const fn is_time(self) -> bool {
-        matches!(self, Letter::Datetime | Letter::Timedelta)
-    }
-
-    /// A4: whether elements of this kind and size have a byte order at all.
-    const fn is_ordered(self, itemsize: u32) -> bool {
-        match self {
-            Letter::Bool | Letter::Bytes | Letter::Void => false,
-            Letter::Int | Letter::UInt => itemsize != 1,
-            _ => true,
-        }
-    }
-}
-
-/// The byte order of elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ByteOrder {
-    /// `<`
-    Little = b'<',
-    /// `>`
-    Big = b'>',
-    /// `|`: elements of single bytes
-    None = b'|',
-}
-
-impl ByteOrder {
-    /// This machine's order.
-    pub const NATIVE: ByteOrder =
-        if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
-
-    /// The order for its character.
-    pub fn from_byte(byte: u8) -> Option<ByteOrder> {
-        match byte {
-            b'<' => Some(ByteOrder::Little),
-            b'>' => Some(ByteOrder::Big),
-            b'|' => Some(ByteOrder::None),
-            _ => None,
-        }
-    }
-
-    /// Its character.
-    pub const fn byte(self) -> u8 {
-        match self {
-            ByteOrder::Little => b'<',
-            ByteOrder::Big => b'>',
-            ByteOrder::None => b'|',
-        }
-    }
-}
-
-/// Units of datetime64 and timedelta64, by wire number (A5).
-pub const UNITS: [&str; 14] =
-    ["generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
-
-/// A5: a unit number and its count, checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Unit {
-    number: u8,
-    count: u32,
-}
-
-impl Unit {
-    /// A unit by wire number, and how many of them make one step.
-    pub fn new(number: u8, count: u32) -> Option<Unit> {
-        let known = usize::from(number) < UNITS.len();
-        let counted = if number == 0 { count == 1 } else { (1..=MAX_SIZE).contains(&count) };
-        (known && counted).then_some(Unit { number, count })
-    }
-
-    /// A unit by NumPy's name, as `numpy.datetime_data` gives it.
-    pub fn by_name(name: &str, count: u32) -> Option<Unit> {
-        let number = UNITS.iter().position(|unit| *unit == name)?;
-        Unit::new(u8::try_from(number).ok()?, count)
-    }
-
-    /// NumPy's name, and the count.
-    pub fn name(self) -> (&'static str, u32) {
-        (UNITS.get(usize::from(self.number)).copied().unwrap_or_default(), self.count)
-    }
-
-    /// The wire number.
-    pub fn number(self) -> u8 {
-        self.number
-    }
-
-    /// How many units make one step.
-    pub fn count(self) -> u32 {
-        self.count
-    }
-}
-
-impl fmt::Display for Unit {
-    /// `[25s]`, `[D]`, or nothing for the generic unit, as in NumPy's `dtype.str`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            ("generic", _) => Ok(()),
-            (unit, 1) => write!(f, "[{unit}]"),
-            (unit, count) => write!(f, "[{count}{unit}]"),
-        }
-    }
-}
 
 /// The largest itemsize and unit count: NumPy keeps them in a C int.
 pub(crate) const MAX_SIZE: u32 = i32::MAX as u32;
@@ -180,6 +16,8 @@ pub struct Dtype {
     order: ByteOrder,
     itemsize: u32,
     unit: Option<Unit>,
+    /// What the wire gives in place of a size: the format of a long double (A18), or a type of A19.
+    number: u8,
     /// The fields of a structured dtype, whose letter is `V`.
     structure: Option<Arc<Structure>>,
 }
@@ -198,13 +36,57 @@ impl Dtype {
             Letter::Timedelta | Letter::Datetime => itemsize == 8,
             Letter::Bytes | Letter::Void => itemsize <= MAX_SIZE,
             Letter::Str => itemsize <= MAX_SIZE && itemsize.is_multiple_of(4),
+            Letter::LongDouble | Letter::LongComplex | Letter::Extension => false,
         };
         let order_ok = letter.is_ordered(itemsize) == (order != ByteOrder::None);
         if size_ok && order_ok && letter.is_time() == unit.is_some() {
-            return Ok(Dtype { letter, order, itemsize, unit, structure: None });
+            return Ok(Dtype { letter, order, itemsize, unit, number: 0, structure: None });
         }
         let (letter, order) = (char::from(letter.byte()), char::from(order.byte()));
         Err(Error::new(Code::BadDtype).note(format!("{order}{letter} with itemsize {itemsize}")))
+    }
+
+    /// A long double or, of two of them, a complex number (A18).
+    ///
+    /// # Errors
+    /// `bad_dtype` without a byte order.
+    pub fn long(complex: bool, order: ByteOrder, format: LongFormat) -> Result<Dtype> {
+        let letter = if complex { Letter::LongComplex } else { Letter::LongDouble };
+        Dtype::numbered(letter, order, format.number())
+    }
+
+    /// A type of ml_dtypes (A19).
+    ///
+    /// # Errors
+    /// `bad_dtype` for another byte order than A4 asks for.
+    pub fn extension(order: ByteOrder, extension: Extension) -> Result<Dtype> {
+        Dtype::numbered(Letter::Extension, order, extension.number())
+    }
+
+    fn numbered(letter: Letter, order: ByteOrder, number: u8) -> Result<Dtype> {
+        let long = LongFormat::from_number(number).map(LongFormat::size);
+        let size = match letter {
+            Letter::LongDouble => long,
+            Letter::LongComplex => long.map(|size| size.saturating_mul(2)),
+            _ => Extension::from_number(number).map(Extension::size),
+        };
+        match size {
+            Some(itemsize) if letter.is_ordered(itemsize) == (order != ByteOrder::None) => {
+                Ok(Dtype { letter, order, itemsize, unit: None, number, structure: None })
+            }
+            _ => Err(Error::new(Code::BadDtype).note(format!("number {number}"))),
+        }
+    }
+
+    /// How a long double, or each part of a long complex number, lies in memory.
+    pub fn long_format(&self) -> Option<LongFormat> {
+        let long = matches!(self.letter, Letter::LongDouble | Letter::LongComplex);
+        if long { LongFormat::from_number(self.number) } else { None }
+    }
+
+    /// Which type of ml_dtypes it is.
+    pub fn as_extension(&self) -> Option<Extension> {
+        if self.letter == Letter::Extension { Extension::from_number(self.number) } else { None }
     }
 
     /// A dtype of the payload of its leaf: A2.
@@ -215,9 +97,12 @@ impl Dtype {
             _ => return Err(Error::new(Code::BadPayload)),
         };
         let long = match (payload.len(), letter) {
-            (4, b'b' | b'i' | b'u' | b'f' | b'c') => false,
+            (4, b'b' | b'i' | b'u' | b'f' | b'c' | b'g' | b'G' | b'x') => false,
             (8, b'S' | b'U' | b'V' | b'm' | b'M') => true,
-            (4 | 8, b'b' | b'i' | b'u' | b'f' | b'c' | b'S' | b'U' | b'V' | b'm' | b'M') => {
+            (
+                4 | 8,
+                b'b' | b'i' | b'u' | b'f' | b'c' | b'S' | b'U' | b'V' | b'm' | b'M' | b'g' | b'G' | b'x',
+            ) => {
                 return Err(Error::new(Code::BadPayload));
             }
             (4 | 8, _) => return Err(bad().note(format!("letter {letter:#04x}"))),
@@ -226,6 +111,8 @@ impl Dtype {
         let letter = Letter::from_byte(letter).ok_or_else(bad)?;
         let order = ByteOrder::from_byte(order).ok_or_else(bad)?;
         match *payload {
+            [_, _, number, 0] if letter.is_numbered() => Dtype::numbered(letter, order, number),
+            [_, _, _, _] if letter.is_numbered() => Err(bad()),
             [_, _, a, b] if !long => Dtype::new(letter, order, u32::from(u16::from_be_bytes([a, b])), None),
             [_, _, unit, 0, a, b, c, d] if letter.is_time() => {
                 let unit = Unit::new(unit, u32::from_be_bytes([a, b, c, d])).ok_or_else(bad)?;
@@ -243,11 +130,14 @@ impl Dtype {
         let [a, b, c, d] = self.itemsize.to_be_bytes();
         let (letter, order) = (self.letter.byte(), self.order.byte());
         if let Some(unit) = self.unit {
-            let [a, b, c, d] = unit.count.to_be_bytes();
-            return ([letter, order, unit.number, 0, a, b, c, d], 8);
+            let [a, b, c, d] = unit.count().to_be_bytes();
+            return ([letter, order, unit.number(), 0, a, b, c, d], 8);
         }
         match self.letter {
             Letter::Bytes | Letter::Str | Letter::Void => ([letter, order, 0, 0, a, b, c, d], 8),
+            Letter::LongDouble | Letter::LongComplex | Letter::Extension => {
+                ([letter, order, self.number, 0, 0, 0, 0, 0], 4)
+            }
             _ => ([letter, order, c, d, 0, 0, 0, 0], 4),
         }
     }
@@ -278,7 +168,7 @@ impl Dtype {
     /// A structured dtype of checked parts.
     pub(crate) fn of_structure(itemsize: u32, structure: Arc<Structure>) -> Dtype {
         let (letter, order) = Dtype::STRUCTURE;
-        Dtype { letter, order, itemsize, unit: None, structure: Some(structure) }
+        Dtype { letter, order, itemsize, unit: None, number: 0, structure: Some(structure) }
     }
 
     /// The fields, of a structured dtype.
@@ -308,9 +198,16 @@ impl Dtype {
 }
 
 impl fmt::Display for Dtype {
-    /// NumPy's `dtype.str`.
+    /// NumPy's `dtype.str`; `<g[x87]` for a long double, `<bfloat16` for a type of A19.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (order, letter) = (char::from(self.order.byte()), char::from(self.letter.byte()));
+        let order = char::from(self.order.byte());
+        if let Some(format) = self.long_format() {
+            return write!(f, "{order}{}[{}]", char::from(self.letter.byte()), format.name());
+        }
+        if let Some(extension) = self.as_extension() {
+            return write!(f, "{order}{}", extension.name());
+        }
+        let letter = char::from(self.letter.byte());
         let size = if self.letter == Letter::Str { self.itemsize / 4 } else { self.itemsize };
         write!(f, "{order}{letter}{size}")?;
         self.unit.map_or(Ok(()), |unit| write!(f, "{unit}"))

@@ -1,21 +1,21 @@
-//! Elements that NumPy could not hold, and bytes under no field, are refused: A10, A16.
+//! Elements that NumPy could not hold, and bytes under no field, are refused: A10, A16, A18, A19.
 
 use std::sync::Arc;
 
-use crate::array::{ByteOrder, Dtype, Letter};
+use crate::array::{ByteOrder, Dtype, Extension, Letter};
 
 /// What has to be looked for in the bytes of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ElementCheck {
     /// Every byte pattern is an element.
     Free,
-    /// Each byte is 0 or 1.
-    Bool,
+    /// Each byte is at most this, which is one less than a power of two.
+    AtMost(u8),
     /// Each four bytes, in this order, are a code point.
     CodePoints(ByteOrder),
     /// Each byte is zero.
     Zero,
-    /// Each element of so many bytes has parts of its own; those that are free are left out.
+    /// Each element of so many bytes has parts of its own, by where they start; those that are free are left out.
     Parts(usize, Arc<[Part]>),
 }
 
@@ -33,7 +33,12 @@ impl ElementCheck {
             return ElementCheck::of_structure(dtype);
         }
         match dtype.letter() {
-            Letter::Bool => ElementCheck::Bool,
+            Letter::Bool => ElementCheck::AtMost(1),
+            Letter::LongDouble | Letter::LongComplex => ElementCheck::of_long(dtype),
+            Letter::Extension => match dtype.as_extension().and_then(Extension::most) {
+                Some(most) => ElementCheck::AtMost(most),
+                None => ElementCheck::Free,
+            },
             Letter::Str => ElementCheck::CodePoints(dtype.order()),
             Letter::Int
             | Letter::UInt
@@ -46,8 +51,22 @@ impl ElementCheck {
         }
     }
 
-    /// The fields that are not free, and the gaps between them. Fields without room are left out, so an element has at most as many parts
-    /// as bytes.
+    /// A18: the bytes of a long double that no number needs.
+    fn of_long(dtype: &Dtype) -> ElementCheck {
+        let Some(format) = dtype.long_format() else { return ElementCheck::Free };
+        let (used, whole) = (format.used(), usize::try_from(format.size()).unwrap_or_default());
+        let (start, end) = match dtype.order() {
+            ByteOrder::Big => (0, whole.saturating_sub(used)),
+            ByteOrder::Little | ByteOrder::None => (used, whole),
+        };
+        if start == end {
+            return ElementCheck::Free;
+        }
+        ElementCheck::Parts(whole, [Part { start, end, check: ElementCheck::Zero }].into())
+    }
+
+    /// The fields that are not free, and the gaps between all of them. Fields without room are left out, so A14 bounds the parts of an
+    /// element by its bytes.
     fn of_structure(dtype: &Dtype) -> ElementCheck {
         let wide = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(usize::MAX);
@@ -61,7 +80,7 @@ impl ElementCheck {
         for (start, end, field) in dtype.fields().map(|structure| structure.extents()).unwrap_or_default() {
             part(covered, wide(start), ElementCheck::Zero);
             part(wide(start), wide(end), ElementCheck::of(&field.dtype));
-            covered = wide(end);
+            covered = covered.max(wide(end));
         }
         part(covered, itemsize, ElementCheck::Zero);
         if parts.is_empty() { ElementCheck::Free } else { ElementCheck::Parts(itemsize, parts.into()) }
@@ -76,9 +95,9 @@ impl ElementCheck {
         // Each first looks at all bytes without a branch, which the compiler can make wide.
         match self {
             ElementCheck::Free => None,
-            ElementCheck::Bool => {
-                let clean = data.iter().fold(0u8, |seen, &byte| seen | byte) <= 1;
-                if clean { None } else { data.iter().position(|&byte| byte > 1) }
+            ElementCheck::AtMost(most) => {
+                let clean = data.iter().fold(0u8, |seen, &byte| seen | byte) <= *most;
+                if clean { None } else { data.iter().position(|byte| byte > most) }
             }
             ElementCheck::Zero => {
                 let clean = data.iter().fold(0u8, |seen, &byte| seen | byte) == 0;
@@ -96,11 +115,13 @@ impl ElementCheck {
                 index.map(|index| index.saturating_mul(4))
             }
             ElementCheck::Parts(itemsize, parts) => {
+                // Parts may lie over each other, so the first one that is bad need not hold the first bad byte.
                 let in_element = |element: &[u8]| {
-                    parts.iter().find_map(|part| {
+                    let bad = parts.iter().filter_map(|part| {
                         let bytes = element.get(part.start..part.end).unwrap_or_default();
                         part.check.position(bytes).map(|at| at.saturating_add(part.start))
-                    })
+                    });
+                    bad.min()
                 };
                 let elements = data.chunks_exact((*itemsize).max(1)).enumerate();
                 let mut bad = elements.filter_map(|(index, element)| Some((index, in_element(element)?)));
@@ -114,7 +135,7 @@ impl ElementCheck {
         match self {
             ElementCheck::Zero => true,
             ElementCheck::Parts(_, parts) => parts.iter().any(|part| part.check.has_gaps()),
-            ElementCheck::Free | ElementCheck::Bool | ElementCheck::CodePoints(_) => false,
+            ElementCheck::Free | ElementCheck::AtMost(_) | ElementCheck::CodePoints(_) => false,
         }
     }
 
@@ -129,7 +150,7 @@ impl ElementCheck {
                     }
                 }
             }
-            ElementCheck::Free | ElementCheck::Bool | ElementCheck::CodePoints(_) => {}
+            ElementCheck::Free | ElementCheck::AtMost(_) | ElementCheck::CodePoints(_) => {}
         }
     }
 }

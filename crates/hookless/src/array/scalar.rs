@@ -1,6 +1,6 @@
-//! NumPy scalars: A9.
+//! NumPy scalars: A9, A20.
 
-use crate::array::Unit;
+use crate::array::{ByteOrder, Dtype, ElementCheck, Unit};
 use crate::error::{Code, Error, Result};
 use crate::value::TextRef;
 
@@ -125,5 +125,59 @@ impl Scalar {
             ScalarKind::Datetime64 | ScalarKind::Timedelta64 => split_time(&self.payload),
             _ => None,
         }
+    }
+}
+
+/// A NumPy scalar of a dtype that has no leaf (A20): a void with fields, a long double, a type of ml_dtypes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    dtype: Dtype,
+    data: Vec<u8>,
+}
+
+impl Element {
+    /// A scalar of exactly the bytes of one element.
+    ///
+    /// # Errors
+    /// `not_canonical` for a dtype whose scalars have a leaf or another byte order, `bad_data_length`, `bad_element` (A10, A16, A18, A19).
+    pub fn new(dtype: Dtype, data: Vec<u8>) -> Result<Element> {
+        Element::check(&dtype, &data)?;
+        Ok(Element { dtype, data })
+    }
+
+    /// A20, but for the place of an error.
+    fn check(dtype: &Dtype, data: &[u8]) -> Result<()> {
+        Element::check_dtype(dtype)?;
+        if u64::try_from(data.len()).ok() != Some(dtype.itemsize()) {
+            return Err(Error::new(Code::BadDataLength));
+        }
+        match ElementCheck::of(dtype).find_bad(data) {
+            Some(at) => Err(Error::new(Code::BadElement).note(format!("at byte {at} of the data"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether scalars of this dtype take this form.
+    pub(crate) fn check_dtype(dtype: &Dtype) -> Result<()> {
+        let own = dtype.fields().is_some() || dtype.letter().is_numbered();
+        if own && dtype.order() != ByteOrder::Big {
+            return Ok(());
+        }
+        Err(Error::new(Code::NotCanonical).note(format!("a scalar of {dtype} has another form")))
+    }
+
+    /// A scalar of parts that the reader has checked.
+    pub(crate) fn trusted(dtype: Dtype, data: Vec<u8>) -> Element {
+        Element { dtype, data }
+    }
+
+    /// Its type.
+    pub fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    /// Its bytes, as in an array; numbers are little-endian but for those in fields, whose dtype says so.
+    pub fn data(&self) -> &[u8] {
+        &self.data
     }
 }

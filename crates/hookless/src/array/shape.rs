@@ -46,6 +46,33 @@ impl Shape {
         self.order
     }
 
+    /// How many elements there are; none past 2^64.
+    pub fn elements(&self) -> Option<u64> {
+        if self.dimensions.contains(&0) {
+            return Some(0);
+        }
+        self.dimensions.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent))
+    }
+
+    /// The step to an item by where it lies, such as `[1, 2]`; `[()]` without dimensions.
+    pub fn push_step(&self, path: &mut String, place: u64) {
+        let mut rest = place;
+        let mut step = |extent: &u64| {
+            let index = rest.checked_rem(*extent).unwrap_or_default();
+            rest = rest.checked_div(*extent).unwrap_or_default();
+            index.to_string()
+        };
+        let mut indices: Vec<String> = match self.order {
+            Order::C => self.dimensions.iter().rev().map(&mut step).collect(),
+            Order::F => self.dimensions.iter().map(&mut step).collect(),
+        };
+        if self.order == Order::C {
+            indices.reverse();
+        }
+        let inner = if indices.is_empty() { "()".to_owned() } else { indices.join(", ") };
+        path.push_str(&format!("[{inner}]"));
+    }
+
     /// Bytes of all elements; none when A6 refuses the shape.
     pub fn bytes(&self, itemsize: u64) -> Option<u64> {
         let extent = self.dimensions.iter().try_fold(itemsize.max(1), |n, &d| n.checked_mul(d.max(1)))?;

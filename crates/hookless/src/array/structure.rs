@@ -1,19 +1,53 @@
-//! Structured dtypes: A13 to A16.
+//! Structured dtypes: A13 to A17.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::array::dtype::MAX_SIZE;
-use crate::array::{ByteOrder, Dtype, Letter};
+use crate::array::{ByteOrder, Dtype, ElementCheck, Extension, Letter, LongFormat};
 use crate::error::{Code, Error, Result};
 use crate::value::Text;
 
 /// The fields of a structured dtype, in their own order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Structure {
-    align: bool,
+    flags: StructureFlags,
     fields: Vec<Field>,
+    /// Bytes of an element that its checks look at: those of every field, nested ones counted for each of their own.
+    weight: u64,
 }
+
+/// What a structured dtype is beside its fields (A13).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct StructureFlags {
+    /// The fields are laid out as a C compiler would (`isalignedstruct`).
+    pub align: bool,
+    /// Its scalars are `numpy.record`, whose fields are attributes.
+    pub record: bool,
+}
+
+impl StructureFlags {
+    /// The flags for their number on the wire.
+    pub const fn from_number(number: u32) -> Option<StructureFlags> {
+        match number {
+            0..=3 => Some(StructureFlags { align: number & 1 != 0, record: number & 2 != 0 }),
+            _ => None,
+        }
+    }
+
+    /// Their number on the wire.
+    pub const fn number(self) -> u64 {
+        match (self.align, self.record) {
+            (false, false) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (true, true) => 3,
+        }
+    }
+}
+
+/// A14: an element may be looked at as often as this, by fields that lie over each other.
+const MOST_LOOKS: u64 = 16;
 
 /// One field of a structured dtype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,6 +72,13 @@ impl Field {
         one.checked_mul(elements).filter(|&size| size <= MAX_SIZE)
     }
 
+    /// See [`Structure`].
+    fn weight(&self) -> u64 {
+        let elements = self.shape.iter().fold(1u64, |n, &extent| n.saturating_mul(u64::from(extent)));
+        let one = self.dtype.fields().map_or(0, |inner| inner.weight).max(self.dtype.itemsize());
+        elements.saturating_mul(one)
+    }
+
     /// Where it ends.
     fn end(&self) -> Option<u32> {
         self.offset.checked_add(self.size()?)
@@ -45,9 +86,9 @@ impl Field {
 }
 
 impl Structure {
-    /// Whether the fields are laid out as a C compiler would (`isalignedstruct`).
-    pub fn is_aligned(&self) -> bool {
-        self.align
+    /// What it is beside its fields.
+    pub fn flags(&self) -> StructureFlags {
+        self.flags
     }
 
     /// The fields, in their own order.
@@ -74,7 +115,7 @@ impl Dtype {
     ///
     /// # Errors
     /// `bad_name` for an empty name or title, `duplicate_key` for a second one, `bad_dtype` where A14 or A15 is broken.
-    pub fn structure(itemsize: u32, align: bool, fields: Vec<Field>) -> Result<Dtype> {
+    pub fn structure(itemsize: u32, flags: StructureFlags, fields: Vec<Field>) -> Result<Dtype> {
         let bad = |note: &str| Error::new(Code::BadDtype).note(note);
         let mut names = HashSet::new();
         for text in fields.iter().flat_map(|field| [Some(&field.name), field.title.as_ref()]).flatten() {
@@ -95,16 +136,26 @@ impl Dtype {
         }
         let largest = fields.iter().map(|field| field.dtype.alignment()).max().unwrap_or(1);
         let off = |offset: u32, to: u32| offset.checked_rem(to) != Some(0);
-        if align
+        if flags.align
             && (off(itemsize, largest)
                 || fields.iter().any(|field| off(field.offset, field.dtype.alignment())))
         {
             return Err(bad("a field off its alignment"));
         }
-        let structure = Structure { align, fields };
-        let extents = structure.extents();
-        if !extents.is_sorted_by(|&(_, end, _), &(start, ..)| end <= start) {
-            return Err(bad("fields that overlap"));
+        let weight = fields.iter().fold(0, |sum: u64, field| sum.saturating_add(field.weight()));
+        if weight > u64::from(itemsize).saturating_mul(MOST_LOOKS) {
+            return Err(bad("fields over each other 16 times"));
+        }
+        let structure = Structure { flags, fields, weight };
+        // The end of what came before, and whether something of it must be zero.
+        let (mut covered, mut zeros) = (0, 0);
+        for (start, end, field) in structure.extents() {
+            let gaps = ElementCheck::of(&field.dtype).has_gaps();
+            if start < zeros || (gaps && start < covered) {
+                return Err(bad("a field over one whose bytes are not all its own"));
+            }
+            covered = covered.max(end);
+            zeros = if gaps { end } else { zeros };
         }
         Ok(Dtype::of_structure(itemsize, Arc::new(structure)))
     }
@@ -113,13 +164,15 @@ impl Dtype {
     fn alignment(&self) -> u32 {
         if let Some(structure) = self.fields() {
             let inner = structure.fields.iter().map(|field| field.dtype.alignment()).max();
-            return if structure.align { inner.unwrap_or(1) } else { 1 };
+            return if structure.flags.align { inner.unwrap_or(1) } else { 1 };
         }
         let size = u32::try_from(self.itemsize()).unwrap_or(1).max(1);
         match self.letter() {
             Letter::Bytes | Letter::Void => 1,
             Letter::Str => 4,
             Letter::Complex => size / 2,
+            Letter::LongDouble | Letter::LongComplex => self.long_format().map_or(1, LongFormat::alignment),
+            Letter::Extension => self.as_extension().map_or(1, Extension::alignment),
             Letter::Bool
             | Letter::Int
             | Letter::UInt

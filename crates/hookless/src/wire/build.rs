@@ -1,6 +1,6 @@
 //! What the reader drives: one method per kind of value.
 
-use crate::array::{ArrayHead, ScalarKind, TypeCode};
+use crate::array::{ArrayHead, Dtype, Missing, ScalarKind, Shape, TypeCode};
 use crate::error::Result;
 use crate::value::{RecordKind, Standard, TextRef};
 
@@ -70,6 +70,41 @@ pub enum Data<'b> {
         /// In bytes.
         len: u64,
     },
+}
+
+/// An array that is part of a masked one.
+#[derive(Debug)]
+pub struct ArrayParts<'b> {
+    /// Everything but its bytes.
+    pub head: ArrayHead,
+    /// Its bytes.
+    pub data: Data<'b>,
+}
+
+/// A masked array whose parts go together (A21, A22).
+#[derive(Debug)]
+pub struct MaskedParts<'b> {
+    /// The elements.
+    pub data: ArrayParts<'b>,
+    /// The mask, unless nothing is masked.
+    pub mask: Option<ArrayParts<'b>>,
+    /// The fill value, where it has been set.
+    pub fill_value: Option<ArrayParts<'b>>,
+    /// Whether the mask is hard.
+    pub hard_mask: bool,
+}
+
+/// An array of StringDType, its items checked (A24).
+#[derive(Debug)]
+pub struct StringParts<'b> {
+    /// What stands for a missing text.
+    pub missing: Missing,
+    /// Whether NumPy takes other objects by their `str()`.
+    pub coerce: bool,
+    /// Dimensions and order.
+    pub shape: Shape,
+    /// The items, in the order in which they lie.
+    pub items: Vec<Option<&'b str>>,
 }
 
 /// The elements of an exception entry that are not values: `proto/exceptions.md`, 0 to 11.
@@ -177,6 +212,12 @@ pub trait Build {
     fn standard(&mut self, value: Standard) -> Result<Self::Value>;
     /// A NumPy scalar of its wire payload.
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value>;
+    /// A NumPy scalar of a dtype that has no leaf, its bytes checked.
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Self::Value>;
+    /// A masked array; what waits for the region, waits in the order of the parts.
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Self::Value>;
+    /// A NumPy array of texts.
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value>;
 
     /// Begins a sequence of exactly `len` items; as many bytes, at least, have arrived.
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence>;
@@ -184,6 +225,9 @@ pub trait Build {
     fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()>;
     /// Ends it, all items added.
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value>;
+
+    /// Ends a tuple whose items are those of an array of objects.
+    fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value>;
 
     /// Begins a dict of exactly `len` pairs.
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map>;

@@ -1,5 +1,6 @@
 //! Walks a [`Value`] and writes it.
 
+use crate::array::{Array, MaskedArray, ObjectArray, StringArray};
 use crate::error::{Code, Error, Result};
 use crate::value::{Entry, EnumMember, IntForm, Record, Report, Text, TextRef, Value};
 use crate::wire::{
@@ -48,16 +49,64 @@ pub(crate) fn write_value<'v>(
         }
         Value::Array(array) => {
             let placed = writer.array(array.head())?;
-            if placed == Placed::Inline {
-                writer.array_data(array.data());
-            }
-            place(placed, array.data(), region)
+            contents(placed, array, writer, region)
         }
         Value::Scalar(scalar) => writer.scalar(scalar.kind(), scalar.payload()),
         Value::Record(found) => record(found, writer, region),
         Value::EnumMember(member) => enum_member(member, writer, region),
+        Value::Element(element) => writer.element(element.dtype(), element.data()),
+        Value::MaskedArray(array) => masked(array, writer, region),
+        Value::ObjectArray(array) => objects(array, writer, region),
+        Value::StringArray(array) => strings(array, writer),
         Value::Exception(report) => exception(report, writer, region),
     }
+}
+
+/// The bytes of an array whose head has been written.
+fn contents<'v>(
+    placed: Placed,
+    array: &'v Array,
+    writer: &mut Writer<'_>,
+    region: &mut Vec<&'v [u8]>,
+) -> Result<()> {
+    if placed == Placed::Inline {
+        writer.array_data(array.data());
+    }
+    place(placed, array.data(), region)
+}
+
+fn masked<'v>(array: &'v MaskedArray, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
+    let parts = [Some(array.data()), array.mask(), array.fill_value()];
+    let [_, mask, fill_value] = parts.map(|part| part.map(Array::head));
+    writer.masked(array.data().head(), mask, fill_value)?;
+    for part in parts {
+        if let (Some(placed), Some(part)) = (writer.masked_part(part.map(Array::head))?, part) {
+            contents(placed, part, writer, region)?;
+        }
+    }
+    writer.end_masked(array.hard_mask());
+    Ok(())
+}
+
+fn objects<'v>(array: &'v ObjectArray, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
+    writer.objects(array.shape(), array.items().len())?;
+    for (index, item) in array.items().iter().enumerate() {
+        write_value(item, writer, region)
+            .map_err(|error| error.within(|path| array.shape().push_step(path, wide(index))))?;
+    }
+    writer.end_sequence();
+    Ok(())
+}
+
+fn strings(array: &StringArray, writer: &mut Writer<'_>) -> Result<()> {
+    writer.strings(array.missing(), array.coerce(), array.shape(), array.items().len())?;
+    for (index, item) in array.items().iter().enumerate() {
+        writer
+            .string(array.missing(), item.as_deref())
+            .map_err(|error| error.within(|path| array.shape().push_step(path, wide(index))))?;
+    }
+    writer.end_sequence();
+    Ok(())
 }
 
 fn place<'v>(placed: Placed, bytes: &'v [u8], region: &mut Vec<&'v [u8]>) -> Result<()> {

@@ -10,6 +10,7 @@ use crate::wire::marker::Node;
 use crate::wire::{Build, MapKind, SequenceKind, SetKind, keys, wide};
 use open::{Open, Table, What};
 
+mod arrays;
 mod leaf;
 mod ndarray;
 mod open;
@@ -195,6 +196,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     self.build.push(list, value)?;
                     self.in_key = top.in_key;
                 }
+                What::Objects { list, .. } => {
+                    self.build.push(list, value)?;
+                    self.in_key = false;
+                }
                 What::Map { kind, map, key, table } => match key.take() {
                     None => {
                         let bytes = table.close_key(self.cursor.rest);
@@ -268,6 +273,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             let Some(done) = self.stack.pop() else { return Ok(None) };
             value = match done.what {
                 What::Sequence { list, .. } => self.build.finish_sequence(list)?,
+                What::Objects { list, shape, .. } => self.build.finish_objects(list, shape)?,
                 What::Map { map, .. } => self.build.finish_map(map)?,
                 What::Set { set, .. } => self.build.finish_set(set)?,
                 // Taken off the stack by `deliver_to_record` and `continue_report` alone.
@@ -397,6 +403,22 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Node::Array => {
                 self.not_in_key()?;
                 self.ndarray(items).map(Some)
+            }
+            Node::Masked => {
+                self.not_in_key()?;
+                self.masked(items).map(Some)
+            }
+            Node::Objects => {
+                self.not_in_key()?;
+                self.open_objects(items, below)
+            }
+            Node::Strings => {
+                self.not_in_key()?;
+                self.strings(items).map(Some)
+            }
+            Node::Element => {
+                self.not_in_key()?;
+                self.element(items).map(Some)
             }
             Node::Record => self.open_record(RecordKind::Record, items, below),
             Node::NamedRecord => self.open_record(RecordKind::Named, items, below),

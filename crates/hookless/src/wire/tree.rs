@@ -1,13 +1,17 @@
 //! The builder that makes [`Value`]s.
 
-use crate::array::{Array, ArrayHead, Scalar, ScalarKind, TypeCode, TypedArray};
+use crate::array::{
+    Array, ArrayHead, Dtype, Element, MaskedArray, ObjectArray, Scalar, ScalarKind, Shape, StringArray,
+    TypeCode, TypedArray,
+};
 use crate::error::{Code, Error, Result};
 use crate::value::{
     Deque, Entry, EnumMember, Int, Record, RecordKind, Report, Standard, Surrogates, TextRef, TraceFrame,
     Value,
 };
 use crate::wire::{
-    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind,
+    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
+    SequenceKind, SetKind, StringParts,
 };
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
@@ -59,6 +63,10 @@ impl Tree {
         }
     }
 
+    fn array_of(&self, parts: ArrayParts<'_>) -> Result<Array> {
+        Ok(Array::trusted(parts.head, self.held(parts.data)?))
+    }
+
     /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
     pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>)) {
         match value {
@@ -67,11 +75,12 @@ impl Tree {
                     place(bytes);
                 }
             }
-            Value::Array(array) => {
-                let data = array.data_mut();
-                if is_place(data, data.capacity()) {
-                    place(data);
-                }
+            Value::Array(array) => Tree::fill_array(array, place),
+            Value::MaskedArray(masked) => {
+                masked.arrays_mut().for_each(|array| Tree::fill_array(array, place));
+            }
+            Value::ObjectArray(array) => {
+                array.items_mut().iter_mut().for_each(|item| Tree::fill(item, place));
             }
             Value::TypedArray(array) => {
                 let data = array.data_mut();
@@ -106,7 +115,16 @@ impl Tree {
             | Value::Str(_)
             | Value::Surrogates(_)
             | Value::Standard(_)
-            | Value::Scalar(_) => {}
+            | Value::Scalar(_)
+            | Value::Element(_)
+            | Value::StringArray(_) => {}
+        }
+    }
+
+    fn fill_array(array: &mut Array, place: &mut impl FnMut(&mut Vec<u8>)) {
+        let data = array.data_mut();
+        if is_place(data, data.capacity()) {
+            place(data);
         }
     }
 }
@@ -185,6 +203,26 @@ impl Build for Tree {
         Scalar::new(kind, copied(payload)?).map(|scalar| Value::Scalar(Box::new(scalar)))
     }
 
+    fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Value> {
+        Ok(Value::Element(Box::new(Element::trusted(dtype, copied(bytes)?))))
+    }
+
+    fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Value> {
+        let data = self.array_of(parts.data)?;
+        let mask = parts.mask.map(|part| self.array_of(part)).transpose()?;
+        let fill_value = parts.fill_value.map(|part| self.array_of(part)).transpose()?;
+        Ok(Value::MaskedArray(Box::new(MaskedArray::trusted(data, mask, fill_value, parts.hard_mask))))
+    }
+
+    fn strings(&mut self, parts: StringParts<'_>) -> Result<Value> {
+        let mut items = reserved(parts.items.len())?;
+        for item in parts.items {
+            items.push(item.map(string).transpose()?);
+        }
+        let array = StringArray::trusted(parts.missing, parts.coerce, parts.shape, items);
+        Ok(Value::StringArray(Box::new(array)))
+    }
+
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
         Ok((kind, reserved(len)?))
     }
@@ -204,6 +242,10 @@ impl Build for Tree {
                 Err(_) => return Err(Error::new(Code::BadArity)),
             },
         })
+    }
+
+    fn finish_objects(&mut self, (_, items): Self::Sequence, shape: Shape) -> Result<Value> {
+        Ok(Value::ObjectArray(Box::new(ObjectArray::trusted(shape, items))))
     }
 
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {

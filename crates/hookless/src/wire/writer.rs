@@ -10,6 +10,7 @@ use crate::wire::marker::Node;
 use crate::wire::{MapKind, SequenceKind, SetKind, keys, raw, wide};
 
 mod array;
+mod arrays;
 mod leaf;
 mod record;
 mod report;

@@ -1,12 +1,15 @@
-//! Array nodes: A1 to A8, A10, A13 to A16.
+//! Array nodes: A1 to A8, A10, A13 to A19.
 
-use crate::array::{ArrayHead, Dtype, ElementCheck, Field, MAX_DIMENSIONS, Order, Shape, order_matters};
+use crate::array::{
+    ArrayClass, ArrayHead, Dtype, ElementCheck, Field, MAX_DIMENSIONS, Order, Shape, StructureFlags,
+    order_matters,
+};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
 use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::marker::leaf;
-use crate::wire::{Build, Data};
+use crate::wire::{ArrayParts, Build, Data, wide};
 
 use super::Reader;
 
@@ -14,35 +17,37 @@ use super::Reader;
 const STRUCTURE: u64 = 3;
 const FIELD: u64 = 5;
 
-impl<B: Build> Reader<'_, '_, B> {
-    /// A1 to A8, A10.
+/// Where the order of an array stands, and whether it says F for nothing (A7).
+pub(super) struct Ordering<'b> {
+    at: &'b [u8],
+    useless: bool,
+}
+
+impl<'b, B: Build> Reader<'_, 'b, B> {
+    /// A1: an array by itself.
     pub(super) fn ndarray(&mut self, items: u64) -> Result<B::Value> {
-        if items != 4 {
-            return Err(Error::new(Code::BadArity).note(format!("an array has 4 elements, not {items}")));
-        }
+        arity("an array", 4, items)?;
         let start = self.at;
         self.admit(0, 0)?;
         let mut owed = self.claim(0)?.saturating_add(items);
-        let dtype = self.dtype(&mut owed, 0, &mut 0)?;
-        let order = match self.head(&mut owed)? {
-            Head::Unsigned(0) => Order::C,
-            Head::Unsigned(1) => Order::F,
-            Head::Unsigned(_) => return Err(Error::new(Code::BadOrder)),
-            _ => return Err(Error::new(Code::BadType).note("order is 0 or 1")),
-        };
-        let order_at = self.at;
-        let dimensions = self.dimensions(&mut owed)?;
-        let matters = order_matters(&dimensions);
+        let parts = self.array_parts(start, &mut owed)?;
+        self.build.array(parts.head, parts.data)
+    }
+
+    /// A1 to A8, A10: the elements of an array node that begins at `start`.
+    pub(super) fn array_parts(&mut self, start: &'b [u8], owed: &mut u64) -> Result<ArrayParts<'b>> {
+        let dtype = self.dtype(owed, 0, &mut 0)?;
         let check = ElementCheck::of(&dtype);
-        let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
-        if order == Order::F && !matters {
-            self.at = order_at;
-            return Err(Error::new(Code::NotCanonical).note("C and F order are the same here"));
-        }
+        let (order, class) = self.order(owed, 3)?;
+        let (shape, order) = self.shape(owed, order)?;
+        let head = ArrayHead::new(dtype, shape)?;
+        self.check_order(&order)?;
+        self.at = order.at;
+        let head = head.with_class(class)?;
         let nbytes = head.nbytes();
         let inline = if nbytes < REGION_THRESHOLD { nbytes } else { 0 };
         let cost = charge::array(head.shape().dimensions(), nbytes, inline);
-        match self.head(&mut owed)? {
+        match self.head(owed)? {
             Head::Bin(len) => {
                 let bytes = self.cursor.take(len)?;
                 if nbytes >= REGION_THRESHOLD {
@@ -51,13 +56,10 @@ impl<B: Build> Reader<'_, '_, B> {
                 if u64::from(len) != nbytes {
                     return Err(over(Code::BadDataLength, u64::from(len), nbytes));
                 }
-                let data_at = self.cursor.offset().saturating_sub(u64::from(len));
-                if let Some(bad) = check.find_bad(bytes) {
-                    return Err(Error::at(Code::BadElement, data_at.saturating_add(bad)));
-                }
+                self.check_elements(&check, bytes)?;
                 self.at = start;
                 self.budget.charge(cost)?;
-                self.build.array(head, Data::Inline(bytes))
+                Ok(ArrayParts { head, data: Data::Inline(bytes) })
             }
             Head::Nil if nbytes < REGION_THRESHOLD => {
                 Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
@@ -67,14 +69,52 @@ impl<B: Build> Reader<'_, '_, B> {
                 self.budget.charge(cost)?;
                 self.at = entry;
                 let offset = self.slot(nbytes, check)?;
-                self.build.array(head, Data::Region { offset, len: nbytes })
+                Ok(ArrayParts { head, data: Data::Region { offset, len: nbytes } })
             }
             _ => Err(Error::new(Code::BadType).note("data is bin or nil")),
         }
     }
 
+    /// A10, in bytes that were just taken.
+    pub(super) fn check_elements(&self, check: &ElementCheck, bytes: &[u8]) -> Result<()> {
+        let start = self.cursor.offset().saturating_sub(wide(bytes.len()));
+        match check.find_bad(bytes) {
+            Some(bad) => Err(Error::at(Code::BadElement, start.saturating_add(bad))),
+            None => Ok(()),
+        }
+    }
+
+    /// A7: an order, and a class where `most` is 3 and not 1.
+    pub(super) fn order(&mut self, owed: &mut u64, most: u64) -> Result<(Order, ArrayClass)> {
+        let Head::Unsigned(number) = self.head(owed)? else {
+            return Err(Error::new(Code::BadType).note("order is an unsigned int"));
+        };
+        if number > most {
+            return Err(Error::new(Code::BadOrder).note(format!("{number}")));
+        }
+        let order = if number & 1 == 0 { Order::C } else { Order::F };
+        Ok((order, if number & 2 == 0 { ArrayClass::Plain } else { ArrayClass::Record }))
+    }
+
+    /// A6 in part; the rest of it depends on what the elements are.
+    pub(super) fn shape(&mut self, owed: &mut u64, order: Order) -> Result<(Shape, Ordering<'b>)> {
+        let order_at = self.at;
+        let dimensions = self.dimensions(owed)?;
+        let useless = order == Order::F && !order_matters(&dimensions);
+        Ok((Shape::new(dimensions, order)?, Ordering { at: order_at, useless }))
+    }
+
+    /// A7, once the shape has been checked.
+    pub(super) fn check_order(&mut self, order: &Ordering<'b>) -> Result<()> {
+        if order.useless {
+            self.at = order.at;
+            return Err(Error::new(Code::NotCanonical).note("C and F order are the same here"));
+        }
+        Ok(())
+    }
+
     /// A2, or A13 for a structured one. `depth` structures are open, and `fields` fields have been read.
-    fn dtype(&mut self, owed: &mut u64, depth: u64, fields: &mut u64) -> Result<Dtype> {
+    pub(super) fn dtype(&mut self, owed: &mut u64, depth: u64, fields: &mut u64) -> Result<Dtype> {
         if matches!(self.cursor.rest.first(), Some(0x90..=0x9f | 0xdc | 0xdd)) {
             return self.structure(owed, depth, fields);
         }
@@ -94,16 +134,15 @@ impl<B: Build> Reader<'_, '_, B> {
     fn structure(&mut self, owed: &mut u64, depth: u64, count: &mut u64) -> Result<Dtype> {
         let elements = self.list_head(owed)?;
         let start = self.at;
-        if elements != STRUCTURE {
-            return Err(
-                Error::new(Code::BadArity).note(format!("a structure has 3 elements, not {elements}"))
-            );
-        }
+        arity("a structure", STRUCTURE, elements)?;
         if depth >= self.limits.dtype_depth {
             return Err(over(Code::DtypeLimit, depth.saturating_add(1), self.limits.dtype_depth));
         }
         let itemsize = self.number(owed)?;
-        let align = self.flag(owed)?;
+        let number = self.number(owed)?;
+        let Some(flags) = StructureFlags::from_number(number) else {
+            return Err(Error::new(Code::BadNumber).note(format!("flags {number}")));
+        };
         let announced = self.list_head(owed)?;
         *count = count.saturating_add(announced);
         if *count > self.limits.dtype_fields {
@@ -112,11 +151,7 @@ impl<B: Build> Reader<'_, '_, B> {
         let mut fields = Vec::new();
         for _ in 0..announced {
             let elements = self.list_head(owed)?;
-            if elements != FIELD {
-                return Err(
-                    Error::new(Code::BadArity).note(format!("a field has 5 elements, not {elements}"))
-                );
-            }
+            arity("a field", FIELD, elements)?;
             self.budget.charge(charge::FIELD)?;
             let name = self.name(owed)?.to_text();
             let title = if self.peek_nil(owed) { None } else { Some(self.name(owed)?) };
@@ -126,7 +161,7 @@ impl<B: Build> Reader<'_, '_, B> {
             fields.push(Field { name, title: title.map(TextRef::to_text), offset, shape, dtype });
         }
         self.at = start;
-        Dtype::structure(itemsize, align, fields)
+        Dtype::structure(itemsize, flags, fields)
     }
 
     /// A6.
@@ -146,4 +181,12 @@ impl<B: Build> Reader<'_, '_, B> {
         self.at = start;
         Ok(dimensions)
     }
+}
+
+/// A1, A13, A14, A20 to A22: exactly so many elements.
+pub(super) fn arity(what: &str, wanted: u64, found: u64) -> Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Error::new(Code::BadArity).note(format!("{what} has {wanted} elements, not {found}")))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::array::Shape;
 use crate::value::TextRef;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::links::Links;
@@ -25,6 +26,7 @@ pub(crate) struct Open<'b, B: Build> {
 
 pub(crate) enum What<'b, B: Build> {
     Sequence { list: B::Sequence, len: u64 },
+    Objects { list: B::Sequence, shape: Shape, len: u64 },
     Map { kind: MapKind, map: B::Map, key: Option<B::Value>, table: Table<'b> },
     Set { set: B::Set, table: Table<'b>, previous: &'b [u8] },
     Record(Box<RecordState<'b, B::Value>>),
@@ -87,6 +89,7 @@ impl<B: Build> Open<'_, B> {
     pub(crate) fn step(&self, path: &mut String) {
         match &self.what {
             What::Sequence { len, .. } => push_index(path, len.saturating_sub(self.left)),
+            What::Objects { shape, len, .. } => shape.push_step(path, len.saturating_sub(self.left)),
             What::Map { key: Some(_), table, .. } => push_key(path, table.key),
             What::Map { key: None, table, .. } => path.push_str(&format!(".keys[{}]", table.done)),
             What::Set { table, .. } => path.push_str(&format!("{{{}}}", table.done)),

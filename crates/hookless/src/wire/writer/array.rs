@@ -1,9 +1,9 @@
 //! Arrays and NumPy scalars.
 
-use crate::array::{ArrayHead, Dtype, Order, ScalarKind};
+use crate::array::{ArrayHead, Dtype, ScalarKind};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
-use crate::wire::marker::{FALSE, NIL, Node, TRUE, leaf};
+use crate::wire::marker::{NIL, Node, leaf};
 use crate::wire::{keys, raw, size, wide};
 
 use super::{Placed, Writer};
@@ -14,16 +14,21 @@ impl Writer<'_> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
         }
+        self.open(0, 0)?;
+        self.depth = self.depth.saturating_sub(1);
+        self.array_node(head)
+    }
+
+    /// The node of an array, in whatever it is an element of.
+    pub(super) fn array_node(&mut self, head: &ArrayHead) -> Result<Placed> {
         let (shape, nbytes) = (head.shape().dimensions(), head.nbytes());
         let placed = if nbytes < REGION_THRESHOLD { Placed::Inline } else { Placed::Region };
         let inline = if placed == Placed::Inline { nbytes } else { 0 };
-        self.open(charge::array(shape, nbytes, inline), 0)?;
-        self.depth = self.depth.saturating_sub(1);
+        self.budget.charge(charge::array(shape, nbytes, inline))?;
         self.node(Node::Array, 4)?;
         self.dtype(head.dtype(), 0, &mut 0)?;
-        raw::unsigned(&mut self.out, u64::from(head.shape().order() == Order::F));
-        self.array_head(shape.len())?;
-        shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, extent));
+        raw::unsigned(&mut self.out, head.order_number());
+        self.dimensions(shape)?;
         match placed {
             Placed::Region => {
                 self.region.next(nbytes)?;
@@ -38,8 +43,14 @@ impl Writer<'_> {
         Ok(placed)
     }
 
+    pub(super) fn dimensions(&mut self, shape: &[u64]) -> Result<()> {
+        self.array_head(shape.len())?;
+        shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, extent));
+        Ok(())
+    }
+
     /// A2, or A13 for a structured one; `depth` structures are open, and `count` fields have been written.
-    fn dtype(&mut self, dtype: &Dtype, depth: u64, count: &mut u64) -> Result<()> {
+    pub(super) fn dtype(&mut self, dtype: &Dtype, depth: u64, count: &mut u64) -> Result<()> {
         let Some(structure) = dtype.fields() else {
             let (payload, len) = dtype.payload();
             raw::ext(&mut self.out, leaf::DTYPE, payload.get(..len).unwrap_or_default());
@@ -55,7 +66,7 @@ impl Writer<'_> {
         }
         raw::array(&mut self.out, 3);
         raw::unsigned(&mut self.out, dtype.itemsize());
-        self.out.push(if structure.is_aligned() { TRUE } else { FALSE });
+        raw::unsigned(&mut self.out, structure.flags().number());
         self.array_head(fields.len())?;
         for field in fields {
             self.budget.charge(charge::FIELD)?;

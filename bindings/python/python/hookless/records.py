@@ -70,7 +70,8 @@ class Record(_Inert):
 
     `fields` are its names and values in order; names are text that is not empty. Iteration gives the names,
     as with a dict. Two records are equal when their classes, names, names of fields in order, and values are;
-    one whose values are hashable is hashable. Raises TypeError and ValueError for other names.
+    one whose values are hashable is hashable. Comparing arrays in them raises, as in tuples. Raises TypeError and
+    ValueError for other names.
     """
 
     __slots__ = ("_fields",)
@@ -189,7 +190,7 @@ def _fill_member(member: EnumValue, module: str, qualname: str, name: str | None
 
 
 def _new_record(module: str, qualname: str, fields: dict[str, Any]) -> Record:
-    record = _new(Record)
+    record: Record = _new(Record)
     _set_module(record, module)
     _set_qualname(record, qualname)
     _set_fields(record, fields)
@@ -197,7 +198,7 @@ def _new_record(module: str, qualname: str, fields: dict[str, Any]) -> Record:
 
 
 def _new_named(module: str, qualname: str, fields: dict[str, Any]) -> NamedRecord:
-    record = _new(NamedRecord)
+    record: NamedRecord = _new(NamedRecord)
     _set_module(record, module)
     _set_qualname(record, qualname)
     _set_fields(record, fields)
@@ -205,7 +206,7 @@ def _new_named(module: str, qualname: str, fields: dict[str, Any]) -> NamedRecor
 
 
 def _new_member(module: str, qualname: str, name: str | None, value: Any) -> EnumValue:
-    member = _new(EnumValue)
+    member: EnumValue = _new(EnumValue)
     _fill_member(member, module, qualname, name, value)
     return member
 

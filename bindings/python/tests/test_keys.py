@@ -195,7 +195,7 @@ def test_collisions_one_level_down(kind: int) -> None:
 
 
 def alike(levels: int, width: int, wrap: Callable[[bytes], bytes], variant: int = 0) -> bytes:
-    """Frozensets in each other, all members of a level of one hash; variants differ in one int at the bottom."""
+    """Frozensets in each other, all members of a level of one hash; variants differ in one int."""
     if levels == 0:
         return naive.integer(variant * MERSENNE + 7)
     places = [*range(width - 1), width - 1 + variant]
@@ -213,7 +213,7 @@ def alike(levels: int, width: int, wrap: Callable[[bytes], bytes], variant: int 
     ids=["frozensets", "tuples", "records", "enum members"],
 )
 def test_comparisons_that_multiply_from_level_to_level(wrap: Callable[[bytes], bytes]) -> None:
-    """Three levels of 20 members: each table is small, comparing them is cubic, and summed up for the body."""
+    """Three levels of 20 members: each table is small, comparing them is cubic; it is summed up."""
     assert loads(naive.frame(alike(2, 4, wrap)))
     frame = naive.frame(alike(3, 20, wrap))
     assert len(frame) < 250_000

@@ -70,7 +70,8 @@ class Record(_Inert):
 
     `fields` are its names and values in order; names are text that is not empty. Iteration gives the names,
     as with a dict. Two records are equal when their classes, names, names of fields in order, and values are;
-    one whose values are hashable is hashable. Raises TypeError and ValueError for other names.
+    one whose values are hashable is hashable. Comparing arrays in them raises, as in tuples.
+    Raises TypeError and ValueError for other names.
     """
 
     __slots__ = ("_fields",)

@@ -2,7 +2,7 @@
 
 use hookless::array::{ArrayHead, Shape};
 use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
-use hookless::{Code, Error, Limits, Order, Result, TextRef};
+use hookless::{Code, Error, Limits, Order, Result, ScalarKind, TextRef};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -124,6 +124,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn bytearray(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let found = value.cast::<PyByteArray>().map_err(|_| Error::new(Code::UnsupportedType))?;
         // A copy: another thread could change what is being written. Small ones are cheap; large ones are exported and locked.
@@ -198,6 +199,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { self.writer.end_set(scope) } else { Err(changed()) }
     }
 
+    // What walks into no container stays out of line: its locals would be on the stack once for every level of the value.
     fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
@@ -205,11 +207,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 return self.ndarray(value, numpy);
             }
             if let Some(kind) = numpy.scalar_kind(address) {
-                let written = scalars::write(value, numpy, kind, self.writer);
-                return match self.passed(written)?? {
-                    true => Ok(()),
-                    false => Err(self.unsupported(value, "a void scalar with fields")),
-                };
+                return self.numpy_scalar(value, numpy, kind);
             }
             if numpy.is_longlong(address) {
                 return Err(
@@ -238,7 +236,17 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Err(self.unsupported(value, hint))
     }
 
+    #[inline(never)]
+    fn numpy_scalar(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy, kind: ScalarKind) -> Result<()> {
+        let written = scalars::write(value, numpy, kind, self.writer);
+        match self.passed(written)?? {
+            true => Ok(()),
+            false => Err(self.unsupported(value, "a void scalar with fields")),
+        }
+    }
+
     #[cold]
+    #[inline(never)]
     fn unsupported(&mut self, value: &Bound<'_, PyAny>, hint: &str) -> Error {
         let name = type_name(value);
         let note = if hint.is_empty() { name.clone() } else { format!("{name} ({hint})") };
@@ -246,6 +254,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Error::new(Code::UnsupportedType).note(note)
     }
 
+    #[inline(never)]
     fn inert_array(&mut self, array: &Array) -> Result<()> {
         let data = array.data.bind(self.py);
         match self.writer.array(&array.head)? {
@@ -256,6 +265,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A12: in its own order where that is contiguous, otherwise copied to C order.
+    #[inline(never)]
     fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
@@ -305,6 +315,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
+    #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let remote = self.warm.remote_error.bind(self.py);
         let described = if value.get_type().is(remote) {
@@ -320,6 +331,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
     }
 
+    #[inline(never)]
     fn failure(&mut self, failure: &Bound<'py, Failure>) -> Result<()> {
         let found = failure::entries(failure);
         let (entries, numbers) = self.passed(found)?;

@@ -18,14 +18,21 @@ impl<'py> Walker<'_, '_, 'py> {
             Kind::OrderedDict => self.ordered_dict(value),
             Kind::Counter => self.dict(MapKind::Counter, value),
             Kind::TypedArray => self.typed_array(value),
-            kind => match self.readable(value, standard::read(value, kind))? {
-                Some(read) => self.writer.standard(&read),
-                None => Err(self.unsupported(value, "")),
-            },
+            kind => self.standard_leaf(value, kind),
+        }
+    }
+
+    /// Out of line, as all that walks into no container.
+    #[inline(never)]
+    fn standard_leaf(&mut self, value: &Bound<'py, PyAny>, kind: Kind) -> Result<()> {
+        match self.readable(value, standard::read(value, kind))? {
+            Some(read) => self.writer.standard(&read),
+            None => Err(self.unsupported(value, "")),
         }
     }
 
     /// What was read of a value, or why it cannot be sent.
+    #[inline(never)]
     fn readable<T>(
         &mut self,
         value: &Bound<'py, PyAny>,
@@ -103,6 +110,7 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
+    #[inline(never)]
     fn typed_array(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let (code, bytes) = self.readable(value, standard::typed_array_parts(value))?;
         let len = self.passed(bytes.len())?;

@@ -138,6 +138,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = list.len();
@@ -151,6 +152,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if list.len() == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
@@ -161,6 +163,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
@@ -182,6 +185,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn set(&mut self, kind: SetKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let len = self.passed(value.len())?;
         let mut scope = self.writer.set(kind, len)?;
@@ -200,6 +204,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     // What walks into no container stays out of line: its locals would be on the stack once for every level of the value.
+    #[inline(never)]
     fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {

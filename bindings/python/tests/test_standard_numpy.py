@@ -21,7 +21,7 @@ SCALARS = [np.int8(7), np.float32(0.5), np.float64(1.5), np.str_("a"), np.bytes_
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=repr)
 def test_k8_a_scalar_and_a_decimal(scalar: Any) -> None:
-    """Not in the keys of one table, in neither order, at any depth: the encoder says so, and Python asks NumPy nothing."""
+    """Not in the keys of one table, in neither order, at any depth; nothing is compared with NumPy."""
     number = Decimal(2)
     for first, second in itertools.permutations([scalar, number]):
         tables: list[Any] = [
@@ -61,7 +61,8 @@ def test_k4_fractions_and_scalars_are_compared() -> None:
 
 def test_numpy_parts_of_standard_values() -> None:
     """An int of NumPy's inside a Fraction or a range is an int; inside a slice it stays what it is."""
-    result = loads(dumps(Fraction(np.int64(3), np.int64(7))))
+    three: Any = np.int64(3)
+    result = loads(dumps(Fraction(three, 7)))
     assert_same(result, Fraction(3, 7))
     assert_same(loads(dumps(range(np.int64(3)))), range(3))
     assert_same(loads(dumps(slice(np.int64(3), None))), slice(np.int64(3), None))

@@ -85,7 +85,26 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let mut distinct = vec![0xdf];
     distinct.extend(300_000u32.to_be_bytes());
     distinct.extend(keys);
+    let record = [0x93, 0xd4, 1, 20, 0xa1, b'm', 0xa1, b'Q'];
+    let field = [0x95, 0xd4, 1, 21, 0xa1, b'm', 0xa1, b'Q', 0xa1, b'x', 0xc0];
+    let member = [0x95, 0xd4, 1, 22, 0xa1, b'm', 0xa1, b'Q', 0xc0, 0xc0];
+    // 70 000 names of three letters.
+    let letter = |n: u32| b'0' + (n % 42) as u8;
+    let names: Vec<u8> =
+        (0u32..70_000).flat_map(|n| [0xa3, letter(n), letter(n / 42), letter(n / 1764), 0xc0]).collect();
+    let mut wide = vec![0xdd];
+    wide.extend(140_003u32.to_be_bytes());
+    wide.extend([0xd4, 1, 20, 0xa1, b'm', 0xa1, b'Q']);
+    wide.extend(names);
     vec![
+        ("empty records", container(0xdd, 300_000, &record, 300_000)),
+        ("records of one field", container(0xdd, 300_000, &field, 300_000)),
+        ("enum members", container(0xdd, 300_000, &member, 300_000)),
+        (
+            "nested records",
+            repeated(&[0x95, 0xd4, 1, 20, 0xa1, b'm', 0xa1, b'Q', 0xa1, b'x'], 100_000, &[0xc0]),
+        ),
+        ("a record of many fields", wrap(&wide, &[])),
         ("nested arrays", repeated(&[0x91], 1_000_000, &[0xc0])),
         ("nested maps", repeated(&[0x81, 0xa1, 0x61], 500_000, &[0xc0])),
         ("nested tuples", repeated(&[0x92, 0xd4, 1, 1], 500_000, &[0xc0])),

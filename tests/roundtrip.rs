@@ -26,6 +26,16 @@ fn sorted(value: &Value) -> Value {
             Value::Deque(Box::new(Deque { maxlen: deque.maxlen, items: all(&deque.items) }))
         }
         Value::Slice(parts) => Value::Slice(Box::new(parts.each_ref().map(sorted))),
+        Value::Record(record) => {
+            let mut record = record.clone();
+            record.fields.iter_mut().for_each(|(_, value)| *value = sorted(value));
+            Value::Record(record)
+        }
+        Value::EnumMember(member) => {
+            let mut member = member.clone();
+            member.value = sorted(&member.value);
+            Value::EnumMember(member)
+        }
         Value::Exception(report) => {
             let mut report = report.clone();
             for entry in &mut report.entries {

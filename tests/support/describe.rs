@@ -1,6 +1,6 @@
 //! Values as JSON, in the form of `proto/vectors/README.md`.
 
-use hookless::{Dtype, Entry, Int, Order, Report, ScalarKind, Text, TraceFrame, Value};
+use hookless::{Dtype, Entry, Int, Order, RecordKind, Report, ScalarKind, Text, TraceFrame, Value};
 
 use crate::standard;
 use serde_json::{Value as Json, json};
@@ -43,6 +43,20 @@ pub fn describe(value: &Value) -> Json {
             let unit = scalar.time().map(|(unit, _)| unit.to_string()).unwrap_or_default();
             json!(["scalar", { "dtype": dtype(scalar.kind()) + &unit, "data": hex::of(scalar.payload()) }])
         }
+        Value::Record(record) => {
+            let kind = match record.kind {
+                RecordKind::Record => "record",
+                RecordKind::Named => "named record",
+            };
+            let fields = all(&record.fields, |(name, value)| json!([text(name), describe(value)]));
+            json!([kind, { "module": text(&record.module), "qualname": text(&record.qualname), "fields": fields }])
+        }
+        Value::EnumMember(member) => json!(["enum member", {
+            "module": text(&member.module),
+            "qualname": text(&member.qualname),
+            "name": member.name.as_ref().map(text),
+            "value": describe(&member.value),
+        }]),
         Value::Exception(report) => exception(report),
     }
 }
@@ -166,6 +180,17 @@ pub fn normal(value: &Json) -> Json {
             let mut fields = value[1].clone();
             fields["data"] = expanded(&fields["data"]);
             json!([kind, fields])
+        }
+        "record" | "named record" | "enum member" => {
+            let mut parts = value[1].clone();
+            for (name, part) in parts.as_object_mut().expect("a record is an object") {
+                *part = match name.as_str() {
+                    "fields" => list(part).iter().map(each).collect(),
+                    "name" if part.is_null() => continue,
+                    _ => normal(part),
+                };
+            }
+            json!([kind, parts])
         }
         "exception" => json!([kind, list(&value[1]).iter().map(normal_entry).collect::<Vec<_>>()]),
         other => standard::normal(other, value),

@@ -2,8 +2,8 @@
 
 use hookless::array::{UNITS, Unit};
 use hookless::{
-    Array, ByteOrder, Deque, Dtype, Entry, Int, Letter, Order, Report, Scalar, ScalarKind, Surrogates, Text,
-    TraceFrame, Value,
+    Array, ByteOrder, Deque, Dtype, Entry, EnumMember, Int, Letter, Order, Record, RecordKind, Report,
+    Scalar, ScalarKind, Surrogates, Text, TraceFrame, Value,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -32,6 +32,8 @@ pub fn value() -> impl Strategy<Value = Value> {
                 .prop_map(|(items, maxlen)| Value::Deque(Box::new(Deque { maxlen, items }))),
             vec(key(), 0..6).prop_map(Value::Set),
             vec(key(), 0..6).prop_map(Value::FrozenSet),
+            record(inner.clone()),
+            enum_member(inner.clone()),
             report(inner).prop_map(|report| Value::Exception(Box::new(report))),
         ]
     })
@@ -42,7 +44,9 @@ pub fn key() -> impl Strategy<Value = Value> {
     key_leaf().prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::Tuple),
-            vec(inner, 0..4).prop_map(Value::FrozenSet),
+            vec(inner.clone(), 0..4).prop_map(Value::FrozenSet),
+            record(inner.clone()),
+            enum_member(inner),
         ]
     })
 }
@@ -213,6 +217,21 @@ pub(crate) fn text() -> impl Strategy<Value = Text> {
 
 fn name() -> impl Strategy<Value = Text> {
     ".{1,20}".prop_map(Text::Str)
+}
+
+fn record(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy<Value = Value> {
+    let kind = proptest::sample::select(vec![RecordKind::Record, RecordKind::Named]);
+    (kind, name(), name(), vec((name(), inner), 0..4)).prop_map(|(kind, module, qualname, mut fields)| {
+        let mut seen = std::collections::HashSet::new();
+        fields.retain(|(name, _)| seen.insert(name.clone()));
+        Value::Record(Box::new(Record { kind, module, qualname, fields }))
+    })
+}
+
+fn enum_member(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy<Value = Value> {
+    (name(), name(), proptest::option::of(name()), inner).prop_map(|(module, qualname, name, value)| {
+        Value::EnumMember(Box::new(EnumMember { module, qualname, name, value }))
+    })
 }
 
 fn report(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy<Value = Report> {

@@ -9,6 +9,7 @@ mod generate_standard;
 pub mod hex;
 pub mod mutate;
 mod standard;
+pub mod typed;
 pub mod vectors;
 
 use std::path::{Path, PathBuf};

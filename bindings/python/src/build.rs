@@ -1,8 +1,10 @@
 //! Wire to Python objects, straight away: no tree in between.
 
 use hookless::array::ArrayHead;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
-use hookless::{Code, Error, Letter, Result, ScalarKind, Standard, TypeCode};
+use hookless::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind,
+};
+use hookless::{Code, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
 
@@ -16,6 +18,9 @@ use crate::guard::{EXEMPT, Guard, Table};
 use crate::scalars;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
+
+mod alike;
+mod record;
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -39,6 +44,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
+    /// What comparing keys of one hash has cost so far.
+    compared: u64,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -50,6 +57,8 @@ pub(crate) struct Map<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
+    /// Hashes of the compound keys, where there is no guard.
+    compounds: Vec<isize>,
 }
 
 /// A set being filled.
@@ -58,13 +67,24 @@ pub(crate) struct Set<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
+    /// Hashes of the compound keys, where there is no guard.
+    compounds: Vec<isize>,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
     pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
         let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder { py, warm, numpy, source, cache: Vec::new(), keys_seen: 0, interrupted: None })
+        Ok(PyBuilder {
+            py,
+            warm,
+            numpy,
+            source,
+            cache: Vec::new(),
+            keys_seen: 0,
+            compared: 0,
+            interrupted: None,
+        })
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -264,11 +284,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             MapKind::Dict => make::dict(self.py)?,
             MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
         };
-        Ok(Map { kind, dict, announced: len, done: 0, guard: None })
+        Ok(Map { kind, dict, announced: len, done: 0, guard: None, compounds: Vec::new() })
     }
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
+        let compound = Self::is_compound(&key);
         if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
@@ -281,7 +302,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
                 }
             };
-            admit(guard, &key)?;
+            let alike = admit(guard, &key, compound)?;
+            self.compare(&key, alike.into())?;
+        } else if compound && map.announced > 1 {
+            self.note_compound(&mut map.compounds, &key)?;
         }
         let inserted = match map.kind {
             // By its own method, which keeps the order as well.
@@ -300,10 +324,11 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
         let set = make::set(self.py, kind == SetKind::FrozenSet)?;
-        Ok(Set { set, announced: len, done: 0, guard: None })
+        Ok(Set { set, announced: len, done: 0, guard: None, compounds: Vec::new() })
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
+        let compound = Self::is_compound(&member);
         if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
             let guard = match &mut set.guard {
                 Some(guard) => guard,
@@ -312,7 +337,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
                     none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
                 }
             };
-            admit(guard, &member)?;
+            let alike = admit(guard, &member, compound)?;
+            self.compare(&member, alike.into())?;
+        } else if compound && set.announced > 1 {
+            self.note_compound(&mut set.compounds, &member)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -320,6 +348,24 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set.set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.build_record(kind, names, fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.build_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
@@ -336,11 +382,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 }
 
-/// Counts what a key costs its table.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>) -> Result<()> {
+/// Counts what a key costs its table; gives how many compound keys have its hash already.
+fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, compound: bool) -> Result<u32> {
     let hash = make::hash(key)?;
-    if matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other) {
-        guard.insert_compound(hash)?;
-    }
-    guard.insert(hash)
+    let alike = if compound { guard.insert_compound(hash)? } else { 0 };
+    guard.insert(hash)?;
+    Ok(alike)
 }

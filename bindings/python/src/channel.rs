@@ -115,10 +115,11 @@ impl Channel {
         body.append(source)?;
         body.append(args)?;
         body.append(kwargs)?;
-        let sent = with_frame(body.as_any(), FrameKind::Call, call_id, &self.limits, |frame, region| {
-            let held = Held::of(region)?;
-            Ok(self.exchange(py, &mut state, held.outgoing(frame), true, &outputs, deadline))
-        });
+        let sent =
+            with_frame(body.as_any(), FrameKind::Call, call_id, &self.limits, None, |frame, region| {
+                let held = Held::of(region)?;
+                Ok(self.exchange(py, &mut state, held.outgoing(frame), true, &outputs, deadline))
+            });
         let arrived = match sent {
             Ok(Ok(arrived)) => arrived,
             // S9: whatever went wrong, no later frame is read.
@@ -213,7 +214,7 @@ impl Channel {
         // The state moves on only when the answer could be encoded.
         let mut next = worker.clone();
         let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
-        with_frame(value, kind, call_id, &self.limits, |frame, region| {
+        with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
             let held = Held::of(region)?;
             self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None)
         })?;

@@ -16,6 +16,7 @@ use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
 use crate::inbox::Inbox;
 use crate::limits::{Limits, chosen};
+use crate::typed::converted;
 use crate::walk::Walker;
 
 thread_local! {
@@ -33,6 +34,7 @@ pub(crate) fn with_frame<'py, R>(
     kind: FrameKind,
     call_id: u64,
     limits: &Core,
+    default: Option<&Bound<'py, PyAny>>,
     use_it: impl FnOnce(&[u8], &[Bound<'py, PyAny>]) -> PyResult<R>,
 ) -> PyResult<R> {
     let py = value.py();
@@ -40,13 +42,21 @@ pub(crate) fn with_frame<'py, R>(
     out.clear();
     out.resize(HEAD_LEN, 0);
     let mut writer = Writer::new(out, limits, true).map_err(|error| encode_error(py, &error, None))?;
-    let mut walker = Walker::new(py, &mut writer, limits)?;
+    let mut walker = Walker::new(py, &mut writer, limits, default.cloned())?;
     let walked = walker.value(value);
-    let (region, type_name, raised) = (walker.region, walker.type_name, walker.raised);
+    let (region, type_name) = (walker.region, walker.type_name);
+    let (raised, cause) = (walker.raised, walker.cause);
     if let Err(error) = walked {
         SCRATCH.set(kept(writer.into_buffer()));
         let error = error.within(|path| path.push('$'));
-        return Err(raised.unwrap_or_else(|| encode_error(py, &error, type_name.as_deref())));
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let refused = encode_error(py, &error, type_name.as_deref());
+        if cause.is_some() {
+            refused.set_cause(py, cause);
+        }
+        return Err(refused);
     }
     let (mut frame, data_len) =
         writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
@@ -63,23 +73,18 @@ fn kept(buffer: Vec<u8>) -> Vec<u8> {
 
 /// Encodes a value as one frame.
 ///
-/// value: anything of the closed set. limits: where to stop (proto/limits.md).
-/// Raises EncodeError with the path to what cannot be sent; nothing has been written then.
+/// value: anything of the closed set. limits: where to stop (proto/limits.md). default: called with each object outside the closed set;
+/// what it returns is sent in the object's place, and counts as a level of `Limits.depth`.
+/// Raises EncodeError with the path to what cannot be sent, and as its cause what `default` raised; nothing has been written then.
 #[pyfunction]
-#[pyo3(name = "dumps", signature = (value, *, limits=None))]
-pub(crate) fn py_dumps<'py>(
-    value: &Bound<'py, PyAny>,
-    limits: Option<&Bound<'py, Limits>>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    dumps(value, limits)
-}
-
+#[pyo3(signature = (value, *, limits=None, default=None))]
 pub(crate) fn dumps<'py>(
     value: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
+    default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
-    with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
+    with_frame(value, FrameKind::Value, 0, &chosen(limits), default, |frame, region| {
         let bytes = if region.is_empty() { make::bytes(py, frame) } else { joined(py, frame, region) };
         Ok(bytes.map_err(|error| encode_error(py, &error, None))?.cast_into::<PyBytes>()?)
     })
@@ -137,15 +142,16 @@ fn copied_entry(entry: &Bound<'_, PyAny>) -> hookless::Result<Vec<u8>> {
 /// Encodes a value as a list of buffers that are, joined, exactly what `dumps` gives.
 ///
 /// Arrays, bytes and bytearrays of 16 384 bytes and more are not copied: the list holds their own memory, so they must not change before it
-/// has been sent. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages.
+/// has been sent. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages. `default` is as in `dumps`.
 #[pyfunction]
-#[pyo3(signature = (value, *, limits=None))]
+#[pyo3(signature = (value, *, limits=None, default=None))]
 pub(crate) fn encode<'py>(
     value: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
+    default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
-    with_frame(value, FrameKind::Value, 0, &chosen(limits), |frame, region| {
+    with_frame(value, FrameKind::Value, 0, &chosen(limits), default, |frame, region| {
         let parts = PyList::empty(py);
         let mut filled = frame.len() as u64;
         let mut head = frame.to_vec();
@@ -170,7 +176,7 @@ pub(crate) fn encode<'py>(
 #[pyfunction]
 pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bool> {
     let limits = Core { body: max_bytes, region: 0, depth: 32, ..Core::default() };
-    match with_frame(value, FrameKind::Value, 0, &limits, |_, _| Ok(())) {
+    match with_frame(value, FrameKind::Value, 0, &limits, None, |_, _| Ok(())) {
         Ok(()) => Ok(true),
         Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Ok(false),
         Err(error) => Err(error),
@@ -180,10 +186,19 @@ pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bo
 /// Decodes one VALUE frame.
 ///
 /// data: the bytes of exactly one frame. copy: if False, large arrays are read-only views of `data`, which must be bytes (or a memoryview of
-/// bytes) then; otherwise arrays own their memory and are writable.
+/// bytes) then; otherwise arrays own their memory and are writable. type: what the value is converted to once it is decoded, see `convert`.
 /// Raises DecodeError (LimitExceeded, Truncated) with code, offset and path; runs, imports and opens nothing that the bytes choose.
 #[pyfunction]
-#[pyo3(signature = (data, *, limits=None, copy=true))]
+#[pyo3(name = "loads", signature = (data, *, r#type=None, limits=None, copy=true))]
+pub(crate) fn py_loads<'py>(
+    data: &Bound<'py, PyAny>,
+    r#type: Option<&Bound<'py, PyAny>>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    converted(data.py(), r#type, || loads(data, limits, copy))
+}
+
 pub(crate) fn loads<'py>(
     data: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
@@ -260,10 +275,19 @@ fn load_slice<'py>(
 
 /// Decodes one VALUE frame that comes in parts, split anywhere.
 ///
-/// parts: bytes-like objects. copy: as in `loads`.
+/// parts: bytes-like objects. type, copy: as in `loads`.
 #[pyfunction]
-#[pyo3(signature = (parts, *, limits=None, copy=true))]
-pub(crate) fn decode<'py>(
+#[pyo3(name = "decode", signature = (parts, *, r#type=None, limits=None, copy=true))]
+pub(crate) fn py_decode<'py>(
+    parts: &Bound<'py, PyAny>,
+    r#type: Option<&Bound<'py, PyAny>>,
+    limits: Option<&Bound<'py, Limits>>,
+    copy: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    converted(parts.py(), r#type, || decode(parts, limits, copy))
+}
+
+fn decode<'py>(
     parts: &Bound<'py, PyAny>,
     limits: Option<&Bound<'py, Limits>>,
     copy: bool,

@@ -127,7 +127,8 @@ impl Failure {
         if slf.is(other) {
             return Ok(true);
         }
-        let (mine, theirs) = (crate::codec::dumps(slf.as_any(), None)?, crate::codec::dumps(other, None)?);
+        let (mine, theirs) =
+            (crate::codec::dumps(slf.as_any(), None, None)?, crate::codec::dumps(other, None, None)?);
         Ok(mine.as_bytes() == theirs.as_bytes())
     }
 }

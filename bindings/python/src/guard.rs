@@ -35,7 +35,7 @@ pub(crate) struct Guard {
     compounds: HashMap<isize, u32>,
 }
 
-/// Tuples, frozensets and values of the standard library of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+/// Such keys of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
 const ALIKE: u32 = 64;
 
 impl Guard {
@@ -54,15 +54,15 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Counts such a key with this hash, on top of [`Guard::insert`].
-    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<()> {
+    /// Counts a tuple, frozenset or record with this hash, on top of [`Guard::insert`]; gives how many have it already.
+    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<u32> {
         self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let alike = self.compounds.entry(hash).or_insert(0);
         *alike += 1;
         if *alike > ALIKE {
             return Err(Error::new(Code::KeyCollision).note(format!("{alike} compound keys with one hash")));
         }
-        Ok(())
+        Ok(*alike - 1)
     }
 
     /// Counts what inserting a key with this hash costs.

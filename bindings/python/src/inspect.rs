@@ -5,13 +5,18 @@ use std::fmt::Write as _;
 use hookless::array::ArrayHead;
 use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
 use hookless::session::check_shape;
-use hookless::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind, read};
-use hookless::{Code, Error, Limits as Core, Order, Result, ScalarKind, Standard, TypeCode};
+use hookless::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind, read,
+};
+use hookless::{
+    Code, Error, Limits as Core, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
+};
 use pyo3::prelude::*;
 
 use crate::limits::{Limits, chosen};
 use report::links;
 
+mod record;
 mod report;
 mod standard;
 
@@ -19,13 +24,16 @@ mod standard;
 const SHOWN: usize = 64;
 
 /// Node kind numbers of the wire that one byte tells before the value has been read.
-const UNREAD: [(u8, &str); 7] = [
+const UNREAD: [(u8, &str); 10] = [
     (4, "deque"),
     (5, "OrderedDict"),
     (6, "Counter"),
     (8, "slice"),
     (11, "array.array"),
     (16, "ndarray"),
+    (20, "record"),
+    (21, "named record"),
+    (22, "enum member"),
     (24, "exception"),
 ];
 
@@ -100,7 +108,7 @@ struct Inspector<'b, 'py> {
     entries: u64,
     /// Where the last entry of the region ends, or the body.
     filled: u64,
-    /// Nodes that were entered and are not known yet: exceptions, and the value being read.
+    /// Nodes that were entered and are not known yet: records, exceptions, and the value being read.
     unknown: Vec<Option<usize>>,
     interrupted: Option<PyErr>,
 }
@@ -276,7 +284,7 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn standard(&mut self, value: Standard) -> Result<Self::Value> {
-        self.found(standard::name(&value), || standard::text(&value))
+        self.found(value.name(), || standard::text(&value))
     }
 
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Self::Value> {
@@ -341,6 +349,24 @@ impl Build for Inspector<'_, '_> {
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
         Ok(set)
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value> {
+        self.found_record(kind, names, &fields)
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value> {
+        self.found_member(names, name, value)
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {

@@ -15,8 +15,10 @@ mod inbox;
 mod inspect;
 mod isolation;
 mod limits;
+mod records;
 mod scalars;
 mod standard;
+mod typed;
 mod wait;
 mod walk;
 mod warm;
@@ -31,7 +33,7 @@ mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{decode, encodable, encode, loads, py_dumps, through_rust};
+    use super::codec::{dumps, encodable, encode, py_decode, py_loads, through_rust};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]
@@ -44,6 +46,8 @@ mod _hookless {
     use super::limits::Limits;
     #[pymodule_export]
     use super::standard::warm_up;
+    #[pymodule_export]
+    use super::typed::check_hashes;
     #[pymodule_export]
     use super::warm::use_numpy;
 

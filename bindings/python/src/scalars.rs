@@ -14,6 +14,7 @@ use crate::warm::Numpy;
 #[cold]
 pub(crate) fn table_error(py: Python<'_>, error: &PyErr) -> Error {
     let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py);
+    make::keep_interrupt(py, error);
     Error::new(if memory { Code::OutOfMemory } else { Code::KeyError })
 }
 

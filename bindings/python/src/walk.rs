@@ -2,7 +2,7 @@
 
 use hookless::array::{ArrayHead, Shape};
 use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
-use hookless::{Code, Error, Limits, Order, Result, ScalarKind, TextRef};
+use hookless::{Code, Error, Limits, Order, Result, TextRef};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -14,10 +14,13 @@ use crate::ffi::chars::{self, Chars};
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{make, ndarray};
 use crate::scalars;
-use crate::standard;
+use crate::standard::{self, Kind};
 use crate::warm::{Numpy, Warm, numpy, warm};
 
 mod rare;
+mod record;
+
+use record::Substitute;
 
 /// Walks one value.
 pub(crate) struct Walker<'w, 'l, 'py> {
@@ -32,12 +35,21 @@ pub(crate) struct Walker<'w, 'l, 'py> {
     text: Vec<u8>,
     /// Name of the type that is not of the closed set.
     pub(crate) type_name: Option<String>,
+    /// What the caller makes of values outside the closed set.
+    default: Option<Bound<'py, PyAny>>,
+    /// The exception of the value's or the caller's own code that led to the error.
+    pub(crate) cause: Option<PyErr>,
     /// An exception that must pass through, such as KeyboardInterrupt.
     pub(crate) raised: Option<PyErr>,
 }
 
 impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
-    pub(crate) fn new(py: Python<'py>, writer: &'w mut Writer<'l>, limits: &'l Limits) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'py>,
+        writer: &'w mut Writer<'l>,
+        limits: &'l Limits,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
         Ok(Walker {
             py,
             warm: warm(py)?,
@@ -47,6 +59,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             region: Vec::new(),
             text: Vec::new(),
             type_name: None,
+            default,
+            cause: None,
             raised: None,
         })
     }
@@ -70,7 +84,14 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let (re, im) = make::complex_parts(value);
                 self.writer.complex(re, im)
             }
-            Exact::Other => self.other(value),
+            Exact::Other => match self.warm.records.kind_of(value) {
+                Some(kind) => self.inert(kind, value),
+                None => match self.other(value)? {
+                    // Not from within `other`: the frames of a value that is nested deeply stay small.
+                    Some(substitute) => self.substitute(&substitute),
+                    None => Ok(()),
+                },
+            },
         }
     }
 
@@ -124,7 +145,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    #[inline(never)]
     fn bytearray(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let found = value.cast::<PyByteArray>().map_err(|_| Error::new(Code::UnsupportedType))?;
         // A copy: another thread could change what is being written. Small ones are cheap; large ones are exported and locked.
@@ -138,7 +158,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    #[inline(never)]
     fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = list.len();
@@ -152,7 +171,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if list.len() == len { Ok(()) } else { Err(changed()) }
     }
 
-    #[inline(never)]
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
@@ -163,7 +181,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    #[inline(never)]
     fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
@@ -185,7 +202,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
-    #[inline(never)]
     fn set(&mut self, kind: SetKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let len = self.passed(value.len())?;
         let mut scope = self.writer.set(kind, len)?;
@@ -203,55 +219,56 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { self.writer.end_set(scope) } else { Err(changed()) }
     }
 
-    // What walks into no container stays out of line: its locals would be on the stack once for every level of the value.
+    /// Writes a value of another type than Python's own, or says what is to be written in its place.
     #[inline(never)]
-    fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+    fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<Option<Substitute<'py>>> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
             if numpy.arrays.contains(&address) {
-                return self.ndarray(value, numpy);
+                return match self.ndarray(value, numpy)? {
+                    None => Ok(None),
+                    Some(hint) => self.outside(value, &hint).map(Some),
+                };
             }
             if let Some(kind) = numpy.scalar_kind(address) {
-                return self.numpy_scalar(value, numpy, kind);
+                let written = scalars::write(value, numpy, kind, self.writer);
+                return match self.passed(written)?? {
+                    true => Ok(None),
+                    false => self.outside(value, "a void scalar with fields").map(Some),
+                };
             }
             if numpy.is_longlong(address) {
-                return Err(
-                    self.unsupported(value, "longlong has no wire form of its own: send numpy.int64(x)")
-                );
+                let hint = "longlong has no wire form of its own: send numpy.int64(x)";
+                return self.outside(value, hint).map(Some);
             }
         }
         if let Ok(array) = value.cast_exact::<Array>() {
-            return self.inert_array(array.get());
+            return self.inert_array(array.get()).map(|()| None);
         }
         if let Ok(scalar) = value.cast_exact::<Scalar>() {
             let scalar = scalar.get();
-            return self.writer.scalar(scalar.kind, &scalar.payload);
+            return self.writer.scalar(scalar.kind, &scalar.payload).map(|()| None);
         }
         if let Ok(failure) = value.cast_exact::<Failure>() {
-            return self.failure(failure);
+            return self.failure(failure).map(|()| None);
         }
         if value.is_instance_of::<PyBaseException>() {
-            return self.exception(value);
+            return self.exception(value).map(|()| None);
         }
         let kind = standard::kind_of(value);
         if let Some(kind) = self.passed(kind)? {
-            return self.standard(value, kind);
+            return match kind {
+                Kind::Slice | Kind::Deque | Kind::OrderedDict | Kind::Counter => {
+                    Ok(Some(Substitute::Container(kind, value.clone())))
+                }
+                kind => self.standard(value, kind).map(|()| None),
+            };
         }
         let hint = if value.is_instance_of::<PyMemoryView>() { "send bytes(m)" } else { "" };
-        Err(self.unsupported(value, hint))
-    }
-
-    #[inline(never)]
-    fn numpy_scalar(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy, kind: ScalarKind) -> Result<()> {
-        let written = scalars::write(value, numpy, kind, self.writer);
-        match self.passed(written)?? {
-            true => Ok(()),
-            false => Err(self.unsupported(value, "a void scalar with fields")),
-        }
+        self.instance(value, hint).map(Some)
     }
 
     #[cold]
-    #[inline(never)]
     fn unsupported(&mut self, value: &Bound<'_, PyAny>, hint: &str) -> Error {
         let name = type_name(value);
         let note = if hint.is_empty() { name.clone() } else { format!("{name} ({hint})") };
@@ -259,7 +276,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Error::new(Code::UnsupportedType).note(note)
     }
 
-    #[inline(never)]
     fn inert_array(&mut self, array: &Array) -> Result<()> {
         let data = array.data.bind(self.py);
         match self.writer.array(&array.head)? {
@@ -269,13 +285,12 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    /// A12: in its own order where that is contiguous, otherwise copied to C order.
-    #[inline(never)]
-    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
+    /// A12: in its own order where that is contiguous, otherwise copied to C order. A hint, where the wire lacks the dtype.
+    fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Option<String>> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
             let hint = format!("dtype {}", type_text(array.dtype().as_any()));
-            return Err(self.unsupported(value, &hint));
+            return Ok(Some(hint));
         };
         if !array.is_contiguous() {
             let copy = value.call_method1("copy", ("C",));
@@ -287,7 +302,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let head = ArrayHead::new(dtype, Shape::new(dimensions, order)?)?;
         let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
         if head.has_gaps() {
-            return self.with_gaps(&head, bytes);
+            return self.with_gaps(&head, bytes).map(|()| None);
         }
         if head.find_bad(bytes).is_some() {
             return Err(Error::new(Code::BadElement));
@@ -300,7 +315,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 self.region.push(buffer.into_any());
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A16: what lies under no field leaves as zeros, so such an array is copied.
@@ -320,7 +335,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
-    #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let remote = self.warm.remote_error.bind(self.py);
         let described = if value.get_type().is(remote) {
@@ -336,7 +350,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
     }
 
-    #[inline(never)]
     fn failure(&mut self, failure: &Bound<'py, Failure>) -> Result<()> {
         let found = failure::entries(failure);
         let (entries, numbers) = self.passed(found)?;

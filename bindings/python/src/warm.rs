@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::ffi::ndarray;
+use crate::records::Records;
 
 /// The host's own classes and settings.
 pub(crate) struct Warm {
@@ -17,6 +18,7 @@ pub(crate) struct Warm {
     pub(crate) remote_error: Py<PyType>,
     /// `hookless.failure.describe`, which the encoder asks about live exceptions.
     pub(crate) describe: Py<PyAny>,
+    pub(crate) records: Records,
     /// Whether str and bytes hash with a secret key.
     pub(crate) keyed_hashes: bool,
     modules: Py<PyDict>,
@@ -37,6 +39,7 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
                 .cast_into::<PyType>()?
                 .unbind(),
             describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
+            records: Records::load(py)?,
             keyed_hashes: keyed != 0,
             modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),
         })

@@ -45,6 +45,8 @@ def normal(value: Any) -> Any:
         return [kind, [[normal(key), normal(item)] for key, item in value[1]]]
     if kind in ("ndarray", "scalar"):
         return [kind, value[1] | {"data": expand(value[1]["data"]).hex()}]
+    if kind in ("record", "named record", "enum member"):
+        return [kind, {name: _normal_part(name, part) for name, part in value[1].items()}]
     if kind == "array":
         return [kind, value[1], value[2], expand(value[3]).hex()]
     standard = normal_standard(value, normal, _normal_int)
@@ -58,6 +60,12 @@ def _normal_int(text: str) -> str:
     digits = text.removeprefix("-")
     number = int.from_bytes(expand(digits[2:])) if digits.startswith("0x") else int(digits)
     return _int(-number if text.startswith("-") else number)
+
+
+def _normal_part(name: str, part: Any) -> Any:
+    if name == "fields":
+        return [[normal(key), normal(item)] for key, item in part]
+    return None if part is None else normal(part)
 
 
 def _normal_field(name: str, field: Any) -> Any:
@@ -99,6 +107,14 @@ def describe(value: Any) -> Any:
         ]
     if kind is dict:
         return ["dict", [[describe(key), describe(item)] for key, item in value.items()]]
+    if kind in (hookless.Record, hookless.NamedRecord):
+        fields = [[_text(name), describe(item)] for name, item in value.items()]
+        name = "record" if kind is hookless.Record else "named record"
+        return [name, {"module": _text(value.module), "qualname": _text(value.qualname), "fields": fields}]
+    if kind is hookless.EnumValue:
+        names = {"module": _text(value.module), "qualname": _text(value.qualname)}
+        member = None if value.name is None else _text(value.name)
+        return ["enum member", {**names, "name": member, "value": describe(value.value)}]
     if kind is hookless.RemoteError:
         return [
             "exception",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 NIL, FALSE, TRUE = b"\xc0", b"\xc2", b"\xc3"
 TUPLE, SET, FROZENSET, NDARRAY, EXCEPTION = 1, 2, 3, 16, 24
+RECORD, NAMED, MEMBER = 20, 21, 22
 VALUE, HELLO, CALL, RESULT, ERROR = 1, 2, 3, 4, 5
 
 
@@ -113,6 +114,19 @@ def ndarray(kind: bytes, shape: Sequence[int], data: bytes, *, order: int = 0) -
     """An array node; the caller passes data of 16 384 bytes or more as the frame's region and b"" here."""
     inline = binary(data) if data or 0 in shape else NIL
     return node(NDARRAY, [kind, integer(order), array([integer(size) for size in shape]), inline])
+
+
+def record(
+    fields: Sequence[tuple[str, bytes]], *, kind: int = RECORD, module: str = "m", qualname: str = "Q"
+) -> bytes:
+    """A record or named record (R1)."""
+    flat = [part for name, value in fields for part in (text(name), value)]
+    return node(kind, [text(module), text(qualname), *flat])
+
+
+def member(name: str | None, value: bytes, *, module: str = "m", qualname: str = "E") -> bytes:
+    """An enum member (R1)."""
+    return node(MEMBER, [text(module), text(qualname), NIL if name is None else text(name), value])
 
 
 def entry(

@@ -42,6 +42,13 @@ def assert_same(left: object, right: object, path: str = "$") -> None:
         for index, ((key_a, a), (key_b, b)) in enumerate(zip(one.items(), two.items(), strict=True)):
             assert_same(key_a, key_b, f"{path}.<key {index}>")
             assert_same(a, b, f"{path}.<value {index}>")
+    elif kind in (hookless.Record, hookless.NamedRecord):
+        assert (one.module, one.qualname, list(one)) == (two.module, two.qualname, list(two)), path
+        for name in one:
+            assert_same(one[name], two[name], f"{path}.{name}")
+    elif kind is hookless.EnumValue:
+        assert (one.module, one.qualname, one.name) == (two.module, two.qualname, two.name), path
+        assert_same(one.value, two.value, f"{path}.value")
     else:
         a, b = form(left), form(right)
         assert a == b, f"{path}: {left!r} is not {right!r}"
@@ -63,6 +70,11 @@ def form(value: object) -> tuple[Any, ...]:
         return (kind, tuple(form(item) for item in any_value))
     if kind in (set, frozenset):
         return (kind, frozenset(form(member) for member in any_value))
+    if kind in (hookless.Record, hookless.NamedRecord):
+        items = tuple((name, form(item)) for name, item in any_value.items())
+        return (kind, any_value.module, any_value.qualname, items)
+    if kind is hookless.EnumValue:
+        return (kind, any_value.module, any_value.qualname, any_value.name, form(any_value.value))
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind is numpy.ndarray:
         return _array_form(any_value)

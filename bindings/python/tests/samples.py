@@ -56,6 +56,18 @@ ARRAYS: dict[str, bytes] = {
     "void": naive.scalar(50, b"\x00\x01\x02"),
 }
 
+RECORDS: dict[str, bytes] = {
+    "record": naive.record([("x", naive.integer(1)), ("\u6f22", naive.array([naive.text("y")]))]),
+    "named record": naive.record([("x", naive.NIL), ("y", naive.floating(0.5))], kind=naive.NAMED),
+    "enum member": naive.member("A", naive.integer(1)),
+    "records as keys": naive.mapping(
+        [
+            (naive.record([("x", naive.integer(1))]), naive.member(None, naive.integer(3))),
+            (naive.member("B", naive.node(naive.TUPLE, [])), naive.record([])),
+        ]
+    ),
+}
+
 EXCEPTION = naive.exception(
     naive.entry(
         "app.errors",
@@ -83,5 +95,5 @@ def frames() -> dict[str, bytes]:
     import hookless
 
     result = {name: hookless.dumps(value) for name, value in PLAIN.items()}
-    result |= {name: naive.frame(body) for name, body in ARRAYS.items()}
+    result |= {name: naive.frame(body) for name, body in (ARRAYS | RECORDS).items()}
     return result | {"exception": naive.frame(EXCEPTION), "region array": REGION_ARRAY}

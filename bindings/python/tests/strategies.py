@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hookless
 import strategies_standard as standard
 
-__all__ = ["keys", "leaves", "splits", "values"]
+__all__ = ["keys", "leaves", "records", "splits", "values"]
 
 
 def _of_bits(bits: int) -> float:
@@ -80,15 +80,36 @@ def _key_form(key: Any) -> Any:
         return ("tuple", tuple(_key_form(item) for item in key))
     if type(key) is frozenset:
         return ("frozenset", frozenset(_key_form(member) for member in key))
+    if type(key) in (hookless.Record, hookless.NamedRecord):
+        fields = tuple((name, _key_form(part)) for name, part in key.items())
+        return (type(key), key.module, key.qualname, fields)
+    if type(key) is hookless.EnumValue:
+        return ("member", key.module, key.qualname, key.name, _key_form(key.value))
     return key
 
 
+# Names of classes and fields: few, so that equal ones come up, and now and then any text.
+names = st.one_of(st.sampled_from(["a", "b", "Q.<locals>.R"]), st.text(min_size=1, max_size=12))
+
+
+def records(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Records, named records and enum members around other values."""
+    fields = st.dictionaries(names, inner, max_size=4)
+    return st.one_of(
+        st.builds(hookless.Record, names, names, fields),
+        st.builds(hookless.NamedRecord, names, names, fields),
+        st.builds(hookless.EnumValue, names, names, st.one_of(st.none(), names), inner),
+    )
+
+
 def keys(atoms: st.SearchStrategy[Any] = _atoms) -> st.SearchStrategy[Any]:
-    """Keyable values, nested in tuples and frozensets."""
+    """Keyable values, nested in tuples, frozensets and records."""
     return st.recursive(
         atoms,
         lambda inner: st.one_of(
-            st.lists(inner, max_size=4).map(tuple), st.lists(inner, max_size=4).map(_distinct).map(frozenset)
+            st.lists(inner, max_size=4).map(tuple),
+            st.lists(inner, max_size=4).map(_distinct).map(frozenset),
+            records(inner),
         ),
         max_leaves=8,
     ).filter(lambda key: len(_marks(key)) < 2)
@@ -109,6 +130,7 @@ def values(
             lists.map(tuple),
             tables.map(set),
             tables.map(frozenset),
+            records(inner),
             *(
                 st.builds(
                     lambda found, held, kind=kind: kind(zip(found, held, strict=False)),

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from array import array
 from collections import defaultdict
-from enum import Enum, IntEnum
 from typing import Any
 
 import pytest
@@ -115,20 +114,10 @@ def test_c011_bytes_stay_bytes(data: bytes) -> None:
     roundtrip([data, [data], {data: data}])
 
 
-class Plain(Enum):
-    A = 1
-
-
-class Number(IntEnum):
-    A = 1
-
-
 @pytest.mark.parametrize(
     "value",
     [
         defaultdict(list, a=[1]),
-        Plain.A,
-        Number.A,
         NotImplemented,
         len,
         int,

@@ -99,6 +99,36 @@ def test_exceptions_show_texts_links_and_values(show: Show) -> None:
         assert part in text
 
 
+def test_records_show_their_class_and_the_names_of_fields(show: Show) -> None:
+    point = hookless.NamedRecord("app", "Point", {"x": 1, "y z": [2]})
+    value = [hookless.Record("app", "User", {"at": point}), hookless.EnumValue("app", "Color", "RED", 3)]
+    _, text = show(hookless.dumps([*value, hookless.EnumValue("app", "Color", None, 4)]))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for part in (
+        "[0] record of 1: app.User",
+        ".at named record of 2: app.Point",
+        ".x int 1",
+        ".y z list of 1",
+        "[1] enum member app.Color: RED",
+        ".value int 3",
+        "[2] enum member app.Color without a name",
+    ):
+        assert any(line.endswith(part) for line in lines), (part, text)
+
+
+def test_a_refused_record_is_named(show: Show) -> None:
+    for value, name in (
+        (hookless.Record("m", "Q", {"x": "abc"}), "record"),
+        (hookless.NamedRecord("m", "Q", {"x": "abc"}), "named record"),
+        (hookless.EnumValue("m", "Q", None, "abc"), "enum member"),
+    ):
+        frame = bytearray(hookless.dumps([value]))
+        frame[-1] = 0xFF
+        status, text = show(bytes(frame))
+        assert status == 3
+        assert f"[0] {name}" in " ".join(text.split())
+
+
 def test_a_refused_frame_is_shown_as_far_as_it_goes(show: Show) -> None:
     frame = bytearray(hookless.dumps({"rows": [1, {"x": "abc"}], "n": 5}))
     at = frame.index(b"abc")

@@ -201,6 +201,25 @@ def test_json(run: Run) -> None:
     assert done.returncode == 3 and json.loads(done.stdout)["error"]["kind"] == "WorkerDied"
 
 
+def test_records_are_shown_and_given_as_json(run: Run) -> None:
+    source = (
+        "import dataclasses, enum, typing\n"
+        "class P(typing.NamedTuple):\n    x: int\n    y: object\n"
+        "class E(enum.Enum):\n    A = 1\n    B = (2,)\n"
+        "D = dataclasses.make_dataclass('D', ['p', 'e'])\n"
+        "result = [D(P(1, 'two'), E.A), {E.A: P(1, None), 'b': E.B}]"
+    )
+    done = run(source)
+    assert done.returncode == 0, done.stderr
+    for part in ("D of 2", "p: ", ".P(x=1, y='two')", "e: ", ".E.A (1)", ".P(x=1, y=None)", "'B', (2,))"):
+        assert part in done.stdout, done.stdout
+    first, second = json.loads(run(source, "--json").stdout)["result"]
+    assert first["type"] == "record" and first["name"].endswith(".D")
+    assert first["fields"]["p"]["fields"] == {"x": 1, "y": "two"}
+    assert (first["fields"]["e"]["type"], first["fields"]["e"]["member"]) == ("enum member", "A")
+    assert second["type"] == "dict"
+
+
 def test_output_file(run: Run, tmp_path: Path) -> None:
     done = run("result = [1, (2, 'x')]", "--output", "r.frame")
     assert done.returncode == 0 and hookless.loads((tmp_path / "r.frame").read_bytes()) == [1, (2, "x")]

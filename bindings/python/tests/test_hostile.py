@@ -220,6 +220,14 @@ BOMBS: dict[str, bytes] = {
     "exceptions": naive.array([naive.exception(naive.entry("m", "q"))] * 5000),
     "big int": naive.ext(2, b"\0" + b"\xff" * 16_384),
     "scalars": naive.array([naive.scalar(33, b"\1")] * 200_000),
+    "records": naive.array([naive.record([])] * 100_000),
+    "one-field records": naive.array([naive.record([("x", naive.NIL)], kind=naive.NAMED)] * 100_000),
+    "enum members": naive.array([naive.member(None, naive.NIL)] * 100_000),
+    "a wide record": naive.record([(f"{number:x}", naive.NIL) for number in range(100_000)]),
+    "nested records": nested(naive.record([("x", b"")]), 10_000) + b"\xc0",
+    "record keys": naive.mapping(
+        [(naive.record([("x", naive.integer(number))]), naive.NIL) for number in range(20_000)]
+    ),
     "deques": naive.array([naive.node(4, [naive.NIL])] * 50_000),
     "ordered dicts": naive.array([naive.node(5, [naive.mapping([])])] * 100_000),
     "counters": naive.array([naive.node(6, [naive.mapping([])])] * 100_000),
@@ -277,6 +285,8 @@ def test_c138_depth_on_a_small_stack() -> None:
         b"\x92\xd4\x01\x02",
         b"\x92\xd4\x01\x03",
         b"\x81\xc0",
+        naive.record([("x", b"")]),
+        naive.member("A", b""),
     ]
     bodies = [head * 10_000 + b"\xc0" for head in heads]
     text = "\n".join(naive.frame(body).hex() for body in bodies)

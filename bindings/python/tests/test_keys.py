@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -192,6 +192,41 @@ def test_tuples_of_minus_one_and_minus_two() -> None:
 def test_collisions_one_level_down(kind: int) -> None:
     """Tuples and frozensets of ints whose hash is 7."""
     assert_collision([naive.node(kind, [naive.integer(i * MERSENNE + 7)]) for i in range(40_000)])
+
+
+def alike(levels: int, width: int, wrap: Callable[[bytes], bytes], variant: int = 0) -> bytes:
+    """Frozensets in each other, all members of a level of one hash; variants differ in one int at the bottom."""
+    if levels == 0:
+        return naive.integer(variant * MERSENNE + 7)
+    places = [*range(width - 1), width - 1 + variant]
+    return naive.members(naive.FROZENSET, [wrap(alike(levels - 1, width, wrap, place)) for place in places])
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda member: member,
+        lambda member: naive.node(naive.TUPLE, [member]),
+        lambda member: naive.record([("x", member)]),
+        lambda member: naive.member(None, member),
+    ],
+    ids=["frozensets", "tuples", "records", "enum members"],
+)
+def test_comparisons_that_multiply_from_level_to_level(wrap: Callable[[bytes], bytes]) -> None:
+    """Three levels of 20 members: each table is small, comparing them is cubic, and summed up for the body."""
+    assert loads(naive.frame(alike(2, 4, wrap)))
+    frame = naive.frame(alike(3, 20, wrap))
+    assert len(frame) < 250_000
+    with pytest.raises(hookless.DecodeError) as caught:
+        loads(frame)
+    assert caught.value.code == "key_collision"
+
+
+def test_honest_compound_keys_in_small_tables_pass() -> None:
+    """Tuples of -1 and -2 hash alike, also nested, in many tables."""
+    signs = list(itertools.product((-1, -2), repeat=5))
+    value = [{(one, frozenset({one})): 0 for one in signs} for _ in range(100)]
+    assert_same(loads(dumps(value)), value)
 
 
 def test_collisions_inside_values_are_counted_per_table() -> None:

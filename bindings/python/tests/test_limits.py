@@ -214,4 +214,4 @@ def test_limits_argument_must_be_limits() -> None:
     """A dict or a number is a mistake, not a limit."""
     for wrong in ({"depth": 5}, 5, "5"):
         with pytest.raises(TypeError):
-            loads(dumps(1), limits=wrong)  # type: ignore[arg-type]
+            loads(dumps(1), limits=wrong)  # type: ignore[call-overload]

@@ -230,7 +230,7 @@ def test_options(shared: Worker) -> None:
     quick = shared.options(deadline=30)
     assert quick.call("jobs:pid") == shared.call("jobs:pid")
     with pytest.raises(TypeError):
-        shared.options(deadlin=3)  # type: ignore[call-arg]
+        shared.options(deadlin=3)  # type: ignore[call-overload]
     values: list[Any] = [-1, float("nan"), "5"]
     for wrong in values:
         with pytest.raises((TypeError, ValueError)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hookless import Worker
+from hookless import EnumValue, Record, Worker
 from same import assert_same
 
 
@@ -27,6 +27,14 @@ def test_arrays_arrive_as_arrays_in_the_child(shared: Worker) -> None:
         name, dtype, shape, writeable, data = shared.call("number_jobs:describe", array)
         assert (name, writeable) == ("ndarray", True)
         assert (dtype, tuple(shape), data) == (array.dtype.str, array.shape, array.tobytes())
+
+
+def test_arrays_in_records_are_arrays_in_a_child_that_has_yet_to_import_numpy(children: str) -> None:
+    """The child looks into records for arrays too."""
+    record = Record("m", "Q", {"a": np.zeros(2)})
+    for value in (record, Record("m", "R", {"r": EnumValue("m", "E", None, record)})):
+        with Worker(paths=[children], isolation="none") as worker:
+            assert worker.call("jobs:array_type", value) == "numpy.ndarray"
 
 
 def test_many_arrays_in_one_message(shared: Worker) -> None:

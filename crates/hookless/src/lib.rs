@@ -12,6 +12,8 @@
 //! # Ok::<(), hookless::Error>(())
 //! ```
 //!
+//! [`to_vec`] and [`from_slice`] do the same with types of your own that implement serde's traits: see [`mod@typed`].
+//!
 //! # Where a rule lives
 //!
 //! The wire is stated in `proto/`, in numbered rules.
@@ -23,11 +25,17 @@
 //! | V1–V18 values, K1–K8 keys | [`wire::Writer`] | [`wire::read`] |
 //! | D1–D18 the standard library | [`wire::Writer::standard`], [`wire::Writer`] | [`wire::read`], [`Standard`] |
 //! | A1–A17 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
+//! | R1–R5 records | [`wire::Writer::record`] | [`wire::read`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
 //! | S1–S10 the session | [`session::Host`], [`session::Worker`] | the same |
+//! | T1–T12 the host's own types | [`to_value`], [`to_vec`] | [`from_value`], [`from_slice`] |
 //! | L1–L9 limits and charges | [`limits`] | the same |
 //!
 //! This crate does no I/O, looks at no clock and contains no unsafe code.
+//!
+//! # Features
+//!
+//! `ndarray`: views of arrays as those of the crate `ndarray`, arrays made of them, and fields of its types (the module `nd`).
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_methods)]
 
@@ -35,7 +43,10 @@ pub mod array;
 mod error;
 pub mod frame;
 pub mod limits;
+#[cfg(feature = "ndarray")]
+pub mod nd;
 pub mod session;
+pub mod typed;
 mod value;
 pub mod wire;
 
@@ -43,11 +54,15 @@ pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKin
 pub use array::{TypeCode, TypedArray};
 pub use error::{Class, Code, Error, Result};
 pub use limits::Limits;
+pub use typed::{from_slice, from_value, to_value, to_vec};
 pub use value::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
 };
-pub use value::{Deque, Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
+pub use value::{
+    Deque, Entry, EnumMember, Int, IntForm, Record, RecordKind, Report, Surrogates, Text, TextRef,
+    TraceFrame, Value,
+};
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};
 use wire::{Tree, Writer, wide};

@@ -29,6 +29,11 @@ macro_rules! limits {
                 Some(self)
             }
 
+            /// Each limit at its hard ceiling: for bytes that this process has just written itself.
+            pub(crate) fn ceilings() -> Limits {
+                Limits { $($name: $ceiling,)* }
+            }
+
             /// Each limit by name, in the order of the table.
             pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()
@@ -132,6 +137,10 @@ pub mod charge {
     pub const SET: u64 = 240;
     /// A pair of a dict, or a member of a set: the table around key and value.
     pub const TABLE_ENTRY: u64 = 160;
+    /// A record without its fields.
+    pub const RECORD: u64 = 256;
+    /// A member of an enum.
+    pub const MEMBER: u64 = 192;
     /// An entry of an exception report.
     pub const EXCEPTION: u64 = 768;
     /// A field of a structured dtype, without its names.
@@ -199,7 +208,12 @@ pub mod charge {
         digits.saturating_mul(digits) / 1024
     }
 
-    /// A key or member that is a tuple or frozenset: its bytes are compared again at each level.
+    /// A record of `fields` fields; its texts and values are charged by themselves.
+    pub const fn record(fields: u64) -> u64 {
+        table(RECORD, fields)
+    }
+
+    /// A key or member that is a tuple, frozenset, record or enum member: its bytes are compared again at each level.
     pub const fn compound_key(bytes: u64) -> u64 {
         bytes.saturating_mul(8)
     }

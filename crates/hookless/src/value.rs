@@ -4,12 +4,14 @@
 
 mod exception;
 mod number;
+mod record;
 mod standard;
 mod text;
 
 pub use exception::{Entry, Report, TraceFrame};
 pub use number::{Int, IntForm};
 pub(crate) use number::{fits_native, to_u64};
+pub use record::{EnumMember, Record, RecordKind};
 pub use standard::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
@@ -74,6 +76,10 @@ pub enum Value {
     Array(Box<Array>),
     /// A NumPy scalar.
     Scalar(Box<Scalar>),
+    /// An instance of a class, inert.
+    Record(Box<Record>),
+    /// A member of an enum, inert.
+    EnumMember(Box<EnumMember>),
     /// An exception.
     Exception(Box<Report>),
 }
@@ -111,6 +117,8 @@ impl PartialEq for Value {
             (TypedArray(a), TypedArray(b)) => a == b,
             (Array(a), Array(b)) => a == b,
             (Scalar(a), Scalar(b)) => a == b,
+            (Record(a), Record(b)) => a == b,
+            (EnumMember(a), EnumMember(b)) => a == b,
             (Exception(a), Exception(b)) => a == b,
             // Listed, so that a new kind is compared before it compiles.
             (
@@ -136,6 +144,8 @@ impl PartialEq for Value {
                 | TypedArray(_)
                 | Array(_)
                 | Scalar(_)
+                | Record(_)
+                | EnumMember(_)
                 | Exception(_),
                 _,
             ) => false,

@@ -26,7 +26,8 @@ mod tree;
 mod writer;
 
 pub use build::{
-    Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, MapKind, SequenceKind, SetKind,
+    Build, BytesKind, Characters, Data, EntryHead, EntryParts, FrameParts, MapKind, RecordNames,
+    SequenceKind, SetKind,
 };
 pub(crate) use cursor::{Cursor, Head, skip};
 pub(crate) use encode::write_value;

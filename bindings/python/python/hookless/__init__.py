@@ -27,6 +27,7 @@ from hookless._hookless import (
     use_numpy,
     warm_up,
 )
+from hookless.conversion import convert
 from hookless.errors import (
     DeadlineExceeded,
     DecodeError,
@@ -41,35 +42,41 @@ from hookless.errors import (
     WorkerDied,
 )
 from hookless.files import dump, load
+from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError
 
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless._lossy import lossy
+    from hookless._typed.arrays import ArraySpec
     from hookless.paths import ForeignPath
     from hookless.process import Worker
 else:
+    # Whoever only encodes and decodes does not pay for the import of subprocess, pathlib or typing.
+    _LATER = {
+        "ArraySpec": "hookless._typed.arrays",
+        "ForeignPath": "hookless.paths",
+        "Worker": "hookless.process",
+        "lossy": "hookless._lossy",
+    }
 
     def __getattr__(name: str) -> object:
-        # Whoever only encodes and decodes does not pay for the import of subprocess.
-        if name == "Worker":
-            from hookless.process import Worker
+        if name not in _LATER:
+            raise AttributeError(f"module 'hookless' has no attribute {name!r}")
+        from importlib import import_module
 
-            return Worker
-        # Nor for pathlib.
-        if name == "ForeignPath":
-            from hookless.paths import ForeignPath
-
-            return ForeignPath
-        raise AttributeError(f"module 'hookless' has no attribute {name!r}")
+        return getattr(import_module(_LATER[name]), name)
 
 
 __all__ = [
     "Array",
+    "ArraySpec",
     "DeadlineExceeded",
     "DecodeError",
     "Decoder",
     "EncodeError",
+    "EnumValue",
     "Failure",
     "ForeignPath",
     "Frame",
@@ -78,7 +85,9 @@ __all__ = [
     "IsolationWarning",
     "LimitExceeded",
     "Limits",
+    "NamedRecord",
     "ProtocolError",
+    "Record",
     "RemoteError",
     "Scalar",
     "Stalled",
@@ -87,12 +96,14 @@ __all__ = [
     "Worker",
     "WorkerDied",
     "__version__",
+    "convert",
     "decode",
     "dump",
     "dumps",
     "encode",
     "load",
     "loads",
+    "lossy",
     "use_numpy",
     "warm_up",
 ]

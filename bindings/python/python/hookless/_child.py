@@ -27,6 +27,7 @@ from hookless._readable import readable
 from hookless._safe import attempt
 from hookless.errors import EncodeError, IsolationError
 from hookless.failure import describe
+from hookless.records import EnumValue, NamedRecord, Record
 
 # Each module that is imported here is a part of each child's start: json and traceback, with the regular
 # expressions that they load, take as long as all the rest.
@@ -240,13 +241,17 @@ def _holds_array(level: list[Any]) -> bool:
         if Array in kinds or Scalar in kinds:
             return True
         below: list[Any] = []
-        if not kinds.isdisjoint((list, tuple, dict, set, frozenset)):
+        if not kinds.isdisjoint((list, tuple, dict, set, frozenset, Record, NamedRecord, EnumValue)):
             for one in level:
                 if type(one) in (list, tuple, set, frozenset):
                     below.extend(one)
                 elif type(one) is dict:
                     below.extend(one)
                     below.extend(one.values())
+                elif type(one) in (Record, NamedRecord):
+                    below.extend(one.values())
+                elif type(one) is EnumValue:
+                    below.append(one.value)
         level = below
     return False
 

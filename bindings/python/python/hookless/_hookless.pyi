@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Final, Literal, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
@@ -18,6 +18,7 @@ __all__ = [
     "Scalar",
     "TraceFrame",
     "__version__",
+    "check_hashes",
     "close_descriptors",
     "decode",
     "dumps",
@@ -28,6 +29,7 @@ __all__ = [
     "lockdown",
     "through_rust",
     "use_numpy",
+    "warm_up",
 ]
 
 __version__: Final[str]
@@ -41,34 +43,68 @@ _Code: TypeAlias = Literal[
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
     "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
-    "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory", "unsupported_type",
-    "mutated", "unexpected_frame", "busy", "unknown_call", "version_mismatch", "bad_role",
+    "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory", "type_mismatch",
+    "unsupported_type", "mutated", "unexpected_frame", "busy", "unknown_call", "version_mismatch", "bad_role",
 ]
 # fmt: on
 
-def dumps(value: object, *, limits: Limits | None = None) -> bytes:
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+
+class _Adapter(Protocol[_T_co]):
+    """A pydantic `TypeAdapter`."""
+
+    def validate_python(self, value: Any, /) -> _T_co: ...
+
+def dumps(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> bytes:
     """Encode a value of the closed set as one VALUE frame.
 
-    Raises EncodeError, with the path to what cannot be sent.
+    `default` is called with each object outside the closed set, and what it returns is sent in its place;
+    each call counts as a level of `Limits.depth`. Raises EncodeError, with the path to what cannot be sent,
+    and with what `default` raised as its cause.
     """
 
-def loads(data: Buffer, *, limits: Limits | None = None, copy: bool = True) -> Any:
-    """Decode the bytes of exactly one VALUE frame.
+@overload
+def loads(
+    data: Buffer, *, type: type[_T] | _Adapter[_T], limits: Limits | None = None, copy: bool = True
+) -> _T:
+    """Decode the bytes of exactly one VALUE frame, and convert the value: see `hookless.convert`.
 
-    With `copy=False`, arrays of 16 384 bytes and more are read-only views of `data`. Raises DecodeError.
+    With `copy=False`, arrays of 16 384 bytes and more are read-only views of `data`. Raises DecodeError, and
+    TypeError for a type that cannot be asked for.
     """
 
-def encode(value: object, *, limits: Limits | None = None) -> list[Buffer]:
+@overload
+def loads(data: Buffer, *, type: Any = None, limits: Limits | None = None, copy: bool = True) -> Any: ...
+def encode(
+    value: object, *, limits: Limits | None = None, default: Callable[[Any], object] | None = None
+) -> list[Buffer]:
     """Encode a value as buffers that are, joined, exactly what `dumps` gives; large arrays are not copied."""
 
-def decode(parts: Iterable[Buffer], *, limits: Limits | None = None, copy: bool = True) -> Any:
-    """Decode one VALUE frame that comes in parts, split anywhere. Raises DecodeError."""
+@overload
+def decode(
+    parts: Iterable[Buffer],
+    *,
+    type: type[_T] | _Adapter[_T],
+    limits: Limits | None = None,
+    copy: bool = True,
+) -> _T:
+    """Decode one VALUE frame that comes in parts, split anywhere. `type`, errors: as `loads`."""
 
+@overload
+def decode(
+    parts: Iterable[Buffer], *, type: Any = None, limits: Limits | None = None, copy: bool = True
+) -> Any: ...
 def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
     """Decode a VALUE frame as a Rust program does, and encode it again: for tests that compare both."""
 
 def encodable(value: object, max_bytes: int) -> bool:
     """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""
+
+def check_hashes(hashes: Sequence[int], is_set: bool) -> None:
+    """Raise DecodeError if keys with these hashes, in this order, would degrade a dict (or a set)."""
 
 _Node: TypeAlias = tuple[int, int | None, int, str, str, str]
 _Slot: TypeAlias = tuple[int, int, int, str]

@@ -38,6 +38,7 @@ _DOCUMENTS = {
     "V": "values.md",
     "K": "values.md",
     "A": "arrays.md",
+    "R": "records.md",
     "X": "exceptions.md",
     "S": "session.md",
     "L": "limits.md",

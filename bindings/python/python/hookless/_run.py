@@ -180,7 +180,9 @@ class _Run:
         if name == "PermissionError" and not self.isolation.get("mode", "none").startswith("none"):
             return "an isolated child reads what is in the folders of --path, and writes in its own only"
         if name == "hookless.EncodeError":
-            return "a result is made of plain values, containers, arrays and exceptions: convert the rest"
+            return (
+                "a result is made of plain values, containers, arrays, records, exceptions: convert the rest"
+            )
         if name == "NameError" and what and self.function is None and what not in self.inputs:
             return f"if {escape_line(what)} was to come from outside, give it: --arg {escape_line(what)}=…"
         return ""

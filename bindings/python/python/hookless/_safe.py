@@ -70,7 +70,8 @@ def lineage(kind: type) -> tuple[type, ...]:
 
 def inherits(value: object, kind: type) -> bool:
     """Return whether a value is an instance by its true type; `isinstance` would ask the value as well."""
-    return kind in lineage(type(value))
+    # Not `in`, which asks a metaclass for equality.
+    return any(one is kind for one in lineage(type(value)))
 
 
 def exact_text(value: object) -> str | None:
@@ -121,6 +122,8 @@ def sendable(value: object, most: int) -> bool:
 
 def _holds_exception(value: object, most: int) -> bool:
     """Return whether there is an exception in a value, or so much that it cannot be sent anyway."""
+    from hookless._classify import parts_of
+
     level: list[Any] = [value]
     for _ in range(_DEPTH):
         below: list[Any] = []
@@ -133,6 +136,8 @@ def _holds_exception(value: object, most: int) -> bool:
                 below.extend(one.values())
             elif inherits(one, BaseException):
                 return True
+            else:
+                below.extend(parts_of(one) or ())
             if len(below) > most:
                 return True
         if not below:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hookless._hookless import Array, Failure, Scalar
 from hookless.display import escape_line
+from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError
 
 __all__ = ["failure_as_json", "is_array", "key_text", "summary", "to_json", "to_lines"]
@@ -33,6 +34,9 @@ def to_lines(value: Any) -> Iterator[str]:
 
 def _lines(value: Any, label: str, indent: str, depth: int) -> Iterator[str]:
     kind = type(value)
+    if kind in (Record, NamedRecord):
+        yield from _record_lines(value, label, indent, depth)
+        return
     if kind not in (list, tuple, dict, set, frozenset):
         yield f"{indent}{label}{_single(value)}"
         return
@@ -55,6 +59,26 @@ def _lines(value: Any, label: str, indent: str, depth: int) -> Iterator[str]:
             yield from _lines(value[item], f"{key_text(item)}: ", inner, depth - 1)
         else:
             yield from _lines(item, "", inner, depth - 1)
+
+
+def _record_lines(record: Record, label: str, indent: str, depth: int) -> Iterator[str]:
+    """Yield a record like a dict of its fields, headed by its class."""
+    name = escape_line(record.type_name, most=_TEXT)
+    if all(type(one) in _SIMPLE for one in record.values()) and len(record) <= _ITEMS:
+        inside = ", ".join(f"{_field(field)}={_single(one)}" for field, one in record.items())
+        if len(indent) + len(label) + len(name) + len(inside) + 2 <= _WIDTH:
+            yield f"{indent}{label}{name}({inside})"
+            return
+    yield f"{indent}{label}{name} of {len(record)}" + ("" if depth else ": …")
+    for number, (field, one) in enumerate(record.items() if depth else ()):
+        if number == _ITEMS:
+            yield f"{indent}  … and {len(record) - _ITEMS} more"
+            return
+        yield from _lines(one, f"{_field(field)}: ", indent + "  ", depth - 1)
+
+
+def _field(name: str) -> str:
+    return name if name.isidentifier() and len(name) <= _TEXT and name.isascii() else _single(name)
 
 
 def _beginning(value: Any) -> str:
@@ -109,6 +133,9 @@ def _single(value: Any) -> str:
     if isinstance(value, RemoteError | Failure):
         failure = value.remote if isinstance(value, RemoteError) else value
         return escape_line(f"{failure.type_name}: {failure.message}", most=_TEXT)
+    if type(value) is EnumValue and type(value.value) in _SIMPLE:
+        name = "" if value.name is None else f".{_field(value.name)}"
+        return f"{escape_line(value.type_name, most=_TEXT)}{name} ({_single(value.value)})"
     if isinstance(value, Scalar):
         return f"{escape_line(repr(value.item()), most=_TEXT)} ({value.dtype})"
     return escape_line(repr(value), most=_TEXT)
@@ -193,6 +220,12 @@ def to_json(value: Any) -> Any:
     if isinstance(value, RemoteError | Failure):
         failure = value.remote if isinstance(value, RemoteError) else value
         return {"type": "exception", **failure_as_json(failure)}
+    if kind in (Record, NamedRecord):
+        fields = {name: to_json(one) for name, one in value.items()}
+        return {"type": "record", "name": value.type_name, "fields": fields}
+    if kind is EnumValue:
+        member = {"name": value.type_name, "member": value.name, "value": to_json(value.value)}
+        return {"type": "enum member", **member}
     return {"type": kind.__name__, "text": _single(value)}
 
 

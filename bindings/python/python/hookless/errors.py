@@ -68,7 +68,7 @@ class DecodeError(HooklessError, ValueError):
     code: str
     """Stable code of proto/errors.md."""
     offset: int
-    """Byte at fault, counted from the first byte of its frame."""
+    """Byte at fault, counted from the first byte of its frame; 0 for a value that has been decoded."""
     path: str
     """Where in the value, such as `$.rows[3].key`; empty outside a body."""
 
@@ -80,7 +80,9 @@ class DecodeError(HooklessError, ValueError):
 
     def __str__(self) -> str:
         place = f" in {self.path}" if self.path else ""
-        return f"{self.code} at byte {self.offset}{place}: {self.args[0]}"
+        # No body begins at byte 0: a value that was decoded, and cannot be converted, has no offset any more.
+        at = "" if self.path and not self.offset else f" at byte {self.offset}"
+        return f"{self.code}{at}{place}: {self.args[0]}"
 
 
 class LimitExceeded(DecodeError):

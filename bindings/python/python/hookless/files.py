@@ -9,10 +9,12 @@ from hookless.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol, TypeVar, overload
 
-    from hookless._hookless import Limits
+    from hookless._hookless import Limits, _Adapter
+
+    _T = TypeVar("_T")
 
     class _Readable(Protocol):
         def read(self, size: int, /) -> bytes | None: ...
@@ -31,12 +33,18 @@ _VALUE = 1
 _CHUNK = 1 << 20
 
 
-def dump(value: object, file: _Writable, *, limits: Limits | None = None) -> None:
-    """Write a value as one frame to a binary file. Large arrays are not copied.
+def dump(
+    value: object,
+    file: _Writable,
+    *,
+    limits: Limits | None = None,
+    default: Callable[[Any], object] | None = None,
+) -> None:
+    """Write a value as one frame to a binary file. Large arrays are not copied. `default` is as in `dumps`.
 
     Raises EncodeError before anything is written.
     """
-    for part in encode(value, limits=limits):
+    for part in encode(value, limits=limits, default=default):
         view = memoryview(part).cast("B")
         while view:
             written = file.write(view)
@@ -48,11 +56,28 @@ def dump(value: object, file: _Writable, *, limits: Limits | None = None) -> Non
                 break  # A writer that does not count has taken it all.
 
 
-def load(file: _Readable, *, limits: Limits | None = None) -> Any:
-    """Read exactly one frame from a binary file, and return its value.
+if TYPE_CHECKING:
+
+    @overload
+    def load(file: _Readable, *, type: type[_T] | _Adapter[_T], limits: Limits | None = None) -> _T: ...
+    @overload
+    def load(file: _Readable, *, type: Any = None, limits: Limits | None = None) -> Any: ...
+
+
+def load(file: _Readable, *, type: Any = None, limits: Limits | None = None) -> Any:
+    """Read exactly one frame from a binary file, and return its value; as a `type`, if given (`convert`).
 
     Nothing is read past the frame's end. Raises DecodeError; Truncated where the file ends too soon.
     """
+    if type is None:
+        return _load(file, limits)
+    from hookless._typed.conversion import conversion
+
+    convert = conversion(type)
+    return convert(_load(file, limits))
+
+
+def _load(file: _Readable, limits: Limits | None) -> Any:
     decoder = Decoder(limits=limits)
     head = bytearray()
     for chunk in _chunks(file, _HEAD):

@@ -9,7 +9,7 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from hookless._bounds import default_memory, processes
 from hookless._hookless import Limits
@@ -18,7 +18,13 @@ from hookless._session import Request, Session
 from hookless._target import Target, check_names, name_of
 from hookless.errors import IsolationWarning
 
+if TYPE_CHECKING:
+    from hookless._hookless import _Adapter
+    from hookless._typed.conversion import Conversion
+
 __all__ = ["Configured", "Worker"]
+
+_T = TypeVar("_T")
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -117,9 +123,25 @@ class Worker:
         """
         return self._session.call(_script(path, inputs))
 
-    def options(self, *, deadline: float | None = None, on_output: Listener | None = None) -> Configured:
+    @overload
+    def options(
+        self,
+        *,
+        returns: type[_T] | _Adapter[_T],
+        deadline: float | None = None,
+        on_output: Listener | None = None,
+    ) -> Configured[_T]: ...
+    @overload
+    def options(
+        self, *, returns: Any = None, deadline: float | None = None, on_output: Listener | None = None
+    ) -> Configured[Any]: ...
+    def options(
+        self, *, returns: Any = None, deadline: float | None = None, on_output: Listener | None = None
+    ) -> Configured[Any]:
         """Return this worker with options for its calls.
 
+        Results are converted to the type `returns`: see `hookless.convert`. One that does not fit is a
+        DecodeError with the code `type_mismatch`, and the worker goes on; TypeError for what is no type.
         A call that has no answer after `deadline` seconds, time in the queue included, raises
         DeadlineExceeded, and the child is stopped. `on_output("stdout" or "stderr", data)` is given what the
         child prints during the call, all of it before the call returns, up to 16 MiB. If it raises, that
@@ -129,7 +151,12 @@ class Worker:
             deadline = _seconds("deadline", deadline)
         if on_output is not None and not callable(on_output):
             raise TypeError(f"on_output= is a function of stream and data, not a {type(on_output).__name__}")
-        return Configured(self, deadline, on_output)
+        convert = None
+        if returns is not None:
+            from hookless._typed.conversion import conversion
+
+            convert = conversion(returns)
+        return Configured(self, deadline, on_output, convert)
 
     @property
     def isolation(self) -> dict[str, str]:
@@ -173,21 +200,31 @@ class Worker:
         return f"<hookless.Worker, child {session.child.pid}, {'open' if session.is_open else 'over'}>"
 
 
-class Configured:
+class Configured(Generic[_T]):
     """A worker with options for its calls; made by `Worker.options`."""
 
-    def __init__(self, worker: Worker, deadline: float | None, on_output: Listener | None) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        deadline: float | None,
+        on_output: Listener | None,
+        convert: Conversion | None = None,
+    ) -> None:
         # The worker is held, not only its session: it closes that when nobody holds it any more.
         self._worker, self._deadline, self._on_output = worker, deadline, on_output
+        self._convert = convert
 
-    def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
+    def call(self, target: Target, /, *args: object, **kwargs: object) -> _T:
         """Call a function in the child: see `Worker.call`."""
-        session = self._worker._session
-        return session.call(_function(target, args, kwargs), self._deadline, self._on_output)
+        return self._result(_function(target, args, kwargs))
 
-    def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
+    def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> _T:
         """Run a script's text in the child: see `Worker.run`."""
-        return self._worker._session.call(_script(path, inputs), self._deadline, self._on_output)
+        return self._result(_script(path, inputs))
+
+    def _result(self, request: Request) -> _T:
+        result: _T = self._worker._session.call(request, self._deadline, self._on_output)
+        return result if self._convert is None else self._convert(result)
 
 
 def _function(target: Target, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:

@@ -21,10 +21,22 @@ pub(super) unsafe fn owned<'py>(py: Python<'py>, object: *mut ffi::PyObject) -> 
 #[cold]
 pub(crate) fn refused(py: Python<'_>) -> Error {
     let out_of_memory = match PyErr::take(py) {
-        Some(error) => error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py),
+        Some(error) => {
+            keep_interrupt(py, &error);
+            error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py)
+        }
         None => true,
     };
     Error::new(if out_of_memory { Code::OutOfMemory } else { Code::KeyError })
+}
+
+/// Ctrl-C that was raised while a record was hashed or compared, by Python code of hookless's own, is raised again after this error.
+#[cold]
+pub(crate) fn keep_interrupt(py: Python<'_>, error: &PyErr) {
+    if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+        // SAFETY: the call only notes that SIGINT is due.
+        unsafe { ffi::PyErr_SetInterrupt() }
+    }
 }
 
 pub(crate) fn unsigned(py: Python<'_>, value: u64) -> Result<Bound<'_, PyAny>> {

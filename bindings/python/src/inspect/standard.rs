@@ -6,34 +6,6 @@ use hookless::{Decimal, Int, Ip, IpKind, Standard, Text, Time, Zone};
 
 use super::shown;
 
-/// The kind, as Python calls it.
-pub(super) fn name(value: &Standard) -> &'static str {
-    match value {
-        Standard::Ellipsis => "Ellipsis",
-        Standard::Date(_) => "date",
-        Standard::Time(_) => "time",
-        Standard::DateTime(_) => "datetime",
-        Standard::TimeDelta(_) => "timedelta",
-        Standard::Zone(Zone::Fixed(_)) => "timezone",
-        Standard::Zone(Zone::Named(_)) => "ZoneInfo",
-        Standard::Uuid(_) => "UUID",
-        Standard::SafeUuid(_) => "SafeUUID",
-        Standard::Decimal(_) => "Decimal",
-        Standard::Fraction(_) => "Fraction",
-        Standard::Range(_) => "range",
-        Standard::Ip(ip) => match (ip.kind(), ip.address().is_ipv4()) {
-            (IpKind::Address, true) => "IPv4Address",
-            (IpKind::Network, true) => "IPv4Network",
-            (IpKind::Interface, true) => "IPv4Interface",
-            (IpKind::Address, false) => "IPv6Address",
-            (IpKind::Network, false) => "IPv6Network",
-            (IpKind::Interface, false) => "IPv6Interface",
-        },
-        Standard::Path(path) => path.class().name(),
-        Standard::StructTime(_) => "struct_time",
-    }
-}
-
 /// The value.
 pub(super) fn text(value: &Standard) -> String {
     match value {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import os
 import pickle
 import resource
@@ -27,6 +29,37 @@ def same(value: Any) -> Any:
 
 def add(left: int, right: int = 1) -> int:
     return left + right
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+    y: Any = None
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+def records() -> list[Any]:
+    """Instances of this module's own classes."""
+    return [Point(1.0, Point(2.0)), {Color.RED: Color.RED}]
+
+
+def kinds(value: Any) -> list[str]:
+    """What arrived for instances of the host's classes."""
+    return [f"{type(one).__name__} {one.type_name}" for one in value]
+
+
+def array_type(value: Any) -> str:
+    """Module and name of the type of the array at the bottom of records and members."""
+    while type(value) in (hookless.Record, hookless.EnumValue):
+        value = value.value if type(value) is hookless.EnumValue else next(iter(value.values()))
+    return f"{type(value).__module__}.{type(value).__name__}"
+
+
+def raise_point() -> NoReturn:
+    raise ValueError(Point(1.0), Color.RED)
 
 
 class Counter:

@@ -164,6 +164,34 @@ impl Standard {
         }
     }
 
+    /// The kind, as Python calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Standard::Ellipsis => "Ellipsis",
+            Standard::Date(_) => "date",
+            Standard::Time(_) => "time",
+            Standard::DateTime(_) => "datetime",
+            Standard::TimeDelta(_) => "timedelta",
+            Standard::Zone(Zone::Fixed(_)) => "timezone",
+            Standard::Zone(Zone::Named(_)) => "ZoneInfo",
+            Standard::Uuid(_) => "UUID",
+            Standard::SafeUuid(_) => "SafeUUID",
+            Standard::Decimal(_) => "Decimal",
+            Standard::Fraction(_) => "Fraction",
+            Standard::Range(_) => "range",
+            Standard::Ip(ip) => match (ip.kind(), ip.address().is_ipv4()) {
+                (IpKind::Address, true) => "IPv4Address",
+                (IpKind::Network, true) => "IPv4Network",
+                (IpKind::Interface, true) => "IPv4Interface",
+                (IpKind::Address, false) => "IPv6Address",
+                (IpKind::Network, false) => "IPv6Network",
+                (IpKind::Interface, false) => "IPv6Interface",
+            },
+            Standard::Path(path) => path.class().name(),
+            Standard::StructTime(_) => "struct_time",
+        }
+    }
+
     /// K2, by the content: not an aware time or datetime, not a signalling NaN.
     pub fn is_keyable(&self) -> bool {
         match self {

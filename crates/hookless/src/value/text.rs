@@ -36,7 +36,7 @@ impl fmt::Debug for Surrogates {
     }
 }
 
-/// Text of an exception descriptor, owned.
+/// Text of an exception descriptor or a record, owned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Text {
     /// Ordinary text.

@@ -2,7 +2,7 @@
 
 use crate::array::{ArrayHead, ScalarKind, TypeCode};
 use crate::error::Result;
-use crate::value::{Standard, TextRef};
+use crate::value::{RecordKind, Standard, TextRef};
 
 /// Text that the reader has checked.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +125,15 @@ pub struct FrameParts<'b> {
     pub source: Option<TextRef<'b>>,
 }
 
+/// What a record and an enum member begin with (R2).
+#[derive(Debug, Clone, Copy)]
+pub struct RecordNames<'b> {
+    /// Module of the class.
+    pub module: TextRef<'b>,
+    /// Qualified name of the class.
+    pub qualname: TextRef<'b>,
+}
+
 /// Makes the host's values as the reader meets them.
 ///
 /// The reader has checked what it hands over, and charged it. An error without an offset gets that of the value.
@@ -189,6 +198,21 @@ pub trait Build {
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool>;
     /// Ends it.
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value>;
+
+    /// A record, its fields in order, no two of one name.
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        fields: Vec<(TextRef<'_>, Self::Value)>,
+    ) -> Result<Self::Value>;
+    /// A member of an enum; no name for flags that have none together.
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Self::Value,
+    ) -> Result<Self::Value>;
 
     /// An exception, its links checked.
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value>;

@@ -1,10 +1,10 @@
 //! Walks a [`Value`] and writes it.
 
 use crate::error::{Code, Error, Result};
-use crate::value::{Entry, IntForm, Report, Text, TextRef, Value};
+use crate::value::{Entry, EnumMember, IntForm, Record, Report, Text, TextRef, Value};
 use crate::wire::{
-    BytesKind, EntryHead, FrameParts, MapKind, Placed, SequenceKind, SetKind, Writer, push_index, push_name,
-    wide,
+    BytesKind, EntryHead, FrameParts, MapKind, Placed, RecordNames, SequenceKind, SetKind, Writer,
+    push_index, push_name, wide,
 };
 
 /// Writes a value and collects, in order, the buffers that go into the data region.
@@ -54,6 +54,8 @@ pub(crate) fn write_value<'v>(
             place(placed, array.data(), region)
         }
         Value::Scalar(scalar) => writer.scalar(scalar.kind(), scalar.payload()),
+        Value::Record(found) => record(found, writer, region),
+        Value::EnumMember(member) => enum_member(member, writer, region),
         Value::Exception(report) => exception(report, writer, region),
     }
 }
@@ -123,6 +125,36 @@ fn set<'v>(
             .map_err(|error| error.within(|path| path.push_str(&format!("{{{index}}}"))))?;
     }
     writer.end_set(scope)
+}
+
+fn record<'v>(record: &'v Record, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
+    let names = RecordNames { module: record.module.as_ref(), qualname: record.qualname.as_ref() };
+    writer.record(record.kind, names, record.fields.len())?;
+    let mut seen = std::collections::HashSet::new();
+    for (index, (name, value)) in record.fields.iter().enumerate() {
+        let fresh = if seen.insert(name.as_bytes()) { Ok(()) } else { Err(Error::new(Code::DuplicateKey)) };
+        fresh
+            .and_then(|()| writer.field_name(name.as_ref()))
+            .map_err(|error| error.within(|path| path.push_str(&format!(".names[{index}]"))))?;
+        write_value(value, writer, region).map_err(|error| {
+            error.within(|path| push_name(path, &String::from_utf8_lossy(name.as_bytes())))
+        })?;
+    }
+    writer.end_record();
+    Ok(())
+}
+
+fn enum_member<'v>(
+    member: &'v EnumMember,
+    writer: &mut Writer<'_>,
+    region: &mut Vec<&'v [u8]>,
+) -> Result<()> {
+    let names = RecordNames { module: member.module.as_ref(), qualname: member.qualname.as_ref() };
+    writer.enum_member(names, member.name.as_ref().map(Text::as_ref))?;
+    write_value(&member.value, writer, region)
+        .map_err(|error| error.within(|path| path.push_str(".value")))?;
+    writer.end_record();
+    Ok(())
 }
 
 fn exception<'v>(report: &'v Report, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {

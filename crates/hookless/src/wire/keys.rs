@@ -8,75 +8,37 @@ use std::ops::Range;
 
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
-use crate::limits::Limits;
-use crate::value::{
-    Decimal, Exact, Standard, StandardLeaf, exact_decimal, exact_fraction, fits_native, range_form,
-};
+use crate::value::{StandardLeaf, fits_native};
 use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
 use crate::wire::{raw, size};
+pub(crate) use marks::Marks;
 
-/// What lies in the keys of a table, and decides how they are compared.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Marks {
-    /// A NaN, a NumPy scalar or a path: a host's own table may not see what K4 to K7 see.
-    pub(crate) odd: bool,
-    /// A NumPy scalar (K8).
-    numpy: bool,
-    /// A Decimal (K8).
-    decimal: bool,
-}
+mod marks;
+mod standard;
 
-impl Marks {
-    /// Of a NaN.
-    pub(crate) const ODD: Marks = Marks { odd: true, numpy: false, decimal: false };
-    /// Of a NumPy scalar.
-    pub(crate) const NUMPY: Marks = Marks { odd: true, numpy: true, decimal: false };
-
-    /// Of a value of the standard library.
-    pub(crate) fn of(value: &Standard) -> Marks {
-        Marks { odd: value.is_odd(), numpy: false, decimal: matches!(value, Standard::Decimal(_)) }
-    }
-
-    /// Both together.
-    pub(crate) const fn and(self, other: Marks) -> Marks {
-        Marks {
-            odd: self.odd | other.odd,
-            numpy: self.numpy | other.numpy,
-            decimal: self.decimal | other.decimal,
-        }
-    }
-
-    /// Whether there is nothing to be marked.
-    pub(crate) const fn is_empty(self) -> bool {
-        !self.odd && !self.numpy && !self.decimal
-    }
-
-    /// K8.
-    #[inline]
-    pub(crate) fn check(self) -> Result<()> {
-        if self.numpy && self.decimal {
-            return Err(
-                Error::new(Code::NotKeyable).note("a NumPy scalar and a Decimal in the keys of one table")
-            );
-        }
-        Ok(())
-    }
-}
+/// So many forms are compared one by one, which for the few keys of a record is less work than hashing them.
+const FEW: usize = 8;
 
 /// The forms of the keys of one dict, or of the members of one set.
 #[derive(Debug)]
 pub(crate) struct Forms<'b> {
-    forms: HashSet<Cow<'b, [u8]>>,
+    few: Vec<Cow<'b, [u8]>>,
+    /// All of them, once there are more than a few.
+    many: HashSet<Cow<'b, [u8]>>,
     /// L6: how long the ints may be that a decimal is compared with.
     int_bytes: u64,
 }
 
 impl<'b> Forms<'b> {
+    fn new(int_bytes: u64) -> Self {
+        Forms { few: Vec::new(), many: HashSet::new(), int_bytes }
+    }
+
     /// The forms of the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
     pub(crate) fn of_prior(items: &'b [u8], count: u64, is_map: bool, int_bytes: u64) -> Result<Forms<'b>> {
         let mut cursor = Cursor::new(items, 0);
-        let mut forms = Forms { forms: HashSet::new(), int_bytes };
+        let mut forms = Forms::new(int_bytes);
         for _ in 0..count {
             forms.add(skip(&mut cursor)?)?;
             if is_map {
@@ -88,20 +50,37 @@ impl<'b> Forms<'b> {
 
     /// Adds the form of a key; false when it is there already.
     pub(crate) fn add(&mut self, key: &'b [u8]) -> Result<bool> {
-        self.forms.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.forms.insert(form(key, self.int_bytes)?))
+        self.insert(form(key, self.int_bytes)?)
     }
 
     /// The same forms, each with bytes of its own.
     pub(crate) fn into_owned(self) -> Forms<'static> {
-        let forms = self.forms.into_iter().map(|form| Cow::Owned(form.into_owned())).collect();
-        Forms { forms, int_bytes: self.int_bytes }
+        let own = |form: Cow<'b, [u8]>| Cow::Owned(form.into_owned());
+        let (few, many) = (self.few.into_iter().map(own).collect(), self.many.into_iter().map(own).collect());
+        Forms { few, many, int_bytes: self.int_bytes }
     }
 
     /// The same for a key whose bytes will not stay where they are.
     pub(crate) fn add_owned(&mut self, key: &[u8]) -> Result<bool> {
-        self.forms.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        Ok(self.forms.insert(Cow::Owned(form(key, self.int_bytes)?.into_owned())))
+        self.insert(Cow::Owned(form(key, self.int_bytes)?.into_owned()))
+    }
+
+    fn insert(&mut self, form: Cow<'b, [u8]>) -> Result<bool> {
+        let full = |_| Error::new(Code::OutOfMemory);
+        if self.many.is_empty() {
+            if self.few.contains(&form) {
+                return Ok(false);
+            }
+            if self.few.len() < FEW {
+                self.few.try_reserve(1).map_err(full)?;
+                self.few.push(form);
+                return Ok(true);
+            }
+            self.many.try_reserve(FEW.saturating_mul(2)).map_err(full)?;
+            self.many.extend(self.few.drain(..));
+        }
+        self.many.try_reserve(1).map_err(full)?;
+        Ok(self.many.insert(form))
     }
 }
 
@@ -110,7 +89,7 @@ pub(crate) fn is_nan(bits: u64) -> bool {
     f64::from_bits(bits).is_nan()
 }
 
-/// Whether a key is a tuple or frozenset, whose bytes are charged once more when it is complete (limits.md).
+/// Whether a key is a tuple, frozenset, record or enum member, whose bytes are charged once more when it is complete (limits.md).
 pub(crate) fn is_compound(key: &[u8]) -> bool {
     matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
 }
@@ -147,77 +126,8 @@ fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8], int_bytes: u64) -> R
         return Ok(number(|out| scalar(out, kind, payload)));
     }
     match StandardLeaf::from_ext(ext) {
-        Some(leaf) => standard(key, leaf, payload, int_bytes),
+        Some(leaf) => standard::form(key, leaf, payload, int_bytes),
         None => Ok(Cow::Borrowed(key)),
-    }
-}
-
-/// K4 and K7 for values of the standard library.
-fn standard<'b>(
-    key: &'b [u8],
-    leaf: StandardLeaf,
-    payload: &'b [u8],
-    int_bytes: u64,
-) -> Result<Cow<'b, [u8]>> {
-    let parsed = || Standard::parse(leaf, payload, &Limits { int_bytes: u64::MAX, ..Limits::default() });
-    // A payload with its byte `at` cleared.
-    let cleared = |at: usize| {
-        let mut copy = payload.to_vec();
-        copy.get_mut(at).into_iter().for_each(|byte| *byte = 0);
-        number(|out| raw::ext(out, leaf.ext(), &copy))
-    };
-    Ok(match leaf {
-        StandardLeaf::Time => cleared(3),
-        StandardLeaf::DateTime => cleared(7),
-        StandardLeaf::Uuid => number(|out| raw::ext(out, leaf.ext(), payload.get(..16).unwrap_or_default())),
-        StandardLeaf::Decimal => match parsed()? {
-            Standard::Decimal(value) => match exact_decimal(&value, int_bytes) {
-                Some(found) => number(|out| exact(out, &found)),
-                None => Cow::Borrowed(key),
-            },
-            _ => Cow::Borrowed(key),
-        },
-        StandardLeaf::Fraction => match parsed()? {
-            Standard::Fraction(value) => number(|out| exact(out, &exact_fraction(&value))),
-            _ => Cow::Borrowed(key),
-        },
-        StandardLeaf::Range => match parsed()? {
-            Standard::Range(range) => number(|out| raw::ext(out, leaf.ext(), &range_form(&range))),
-            _ => Cow::Borrowed(key),
-        },
-        StandardLeaf::Path => match parsed()? {
-            Standard::Path(path) => {
-                let mut folded = Vec::new();
-                Standard::Path(path.folded()).write(&mut folded);
-                number(|out| raw::ext(out, leaf.ext(), &folded))
-            }
-            _ => Cow::Borrowed(key),
-        },
-        StandardLeaf::Ellipsis
-        | StandardLeaf::Date
-        | StandardLeaf::TimeDelta
-        | StandardLeaf::SafeUuid
-        | StandardLeaf::Ip
-        // Not keyable, so never asked for.
-        | StandardLeaf::Zone
-        | StandardLeaf::StructTime => Cow::Borrowed(key),
-    })
-}
-
-fn exact(out: &mut Vec<u8>, value: &Exact) {
-    let ext = |out: &mut Vec<u8>, value: Standard| {
-        let mut payload = Vec::new();
-        value.write(&mut payload);
-        raw::ext(out, value.leaf().ext(), &payload);
-    };
-    match value {
-        Exact::Int(negative, magnitude) => integer(out, *negative, magnitude),
-        Exact::Float(value) => raw::float(out, *value),
-        Exact::Fraction(value) => ext(out, Standard::Fraction(value.clone())),
-        Exact::Decimal(negative, digits, exponent) => {
-            let (negative, digits, exponent) = (*negative, digits.clone(), *exponent);
-            ext(out, Standard::Decimal(Decimal::Finite { negative, digits, exponent }));
-        }
     }
 }
 
@@ -341,7 +251,8 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
     f64::from_bits((sign << 63) | (wide_exponent << 52) | (fraction << shift))
 }
 
-/// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members.
+/// K6: a tuple of the forms of its items, a frozenset of the sorted forms of its members; R5: a record of its texts, each its own
+/// form, and the forms of its values.
 ///
 /// Goes through the key once, so that its cost is that of its bytes, which are charged (limits.md).
 fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Result<()> {
@@ -395,6 +306,23 @@ mod tests {
         let mut key = Vec::new();
         write(&mut key);
         form(&key, 16_384).unwrap().into_owned()
+    }
+
+    #[test]
+    fn k3_an_equal_form_is_found_among_few_and_many() {
+        let keys: Vec<Vec<u8>> = (0..3 * FEW).map(|key| vec![0xa2, b'k', key as u8]).collect();
+        for count in 1..=keys.len() {
+            for again in 0..count {
+                let (mut forms, mut owned) = (Forms::new(16_384), Forms::new(16_384));
+                for key in &keys[..count] {
+                    assert!(forms.add(key).unwrap() && owned.add_owned(key).unwrap());
+                }
+                assert!(!forms.add(&keys[again]).unwrap() && !owned.add_owned(&keys[again]).unwrap());
+                let mut forms = forms.into_owned();
+                assert!(!forms.add(&keys[again]).unwrap());
+                assert!(keys.get(count).is_none_or(|next| forms.add(next).unwrap()));
+            }
+        }
     }
 
     #[test]

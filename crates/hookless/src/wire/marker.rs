@@ -55,6 +55,9 @@ pub(crate) enum Node {
     Slice,
     TypedArray,
     Array,
+    Record,
+    NamedRecord,
+    EnumMember,
     Exception,
 }
 
@@ -70,6 +73,9 @@ impl Node {
             Node::Slice => 8,
             Node::TypedArray => 11,
             Node::Array => 16,
+            Node::Record => 20,
+            Node::NamedRecord => 21,
+            Node::EnumMember => 22,
             Node::Exception => 24,
         }
     }
@@ -85,6 +91,9 @@ impl Node {
             8 => Some(Node::Slice),
             11 => Some(Node::TypedArray),
             16 => Some(Node::Array),
+            20 => Some(Node::Record),
+            21 => Some(Node::NamedRecord),
+            22 => Some(Node::EnumMember),
             24 => Some(Node::Exception),
             _ => None,
         }

@@ -4,6 +4,7 @@ use crate::array::ElementCheck;
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, HEAD_LEN, Head as FrameHead, RegionCursor};
 use crate::limits::{Budget, Limits, charge, over};
+use crate::value::RecordKind;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::marker::Node;
 use crate::wire::{Build, MapKind, SequenceKind, SetKind, keys, wide};
@@ -12,6 +13,7 @@ use open::{Open, Table, What};
 mod leaf;
 mod ndarray;
 mod open;
+mod record;
 mod report;
 mod standard;
 
@@ -237,6 +239,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     *previous = bytes;
                     self.in_key = true;
                 }
+                What::Record(_) => {
+                    match self.deliver_to_record(value)? {
+                        Some(done) => value = done,
+                        None => return Ok(None),
+                    }
+                    continue;
+                }
                 What::Report(state) => {
                     if let Some(name) = state.accept(value) {
                         self.at = name;
@@ -261,8 +270,8 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 What::Sequence { list, .. } => self.build.finish_sequence(list)?,
                 What::Map { map, .. } => self.build.finish_map(map)?,
                 What::Set { set, .. } => self.build.finish_set(set)?,
-                // Taken off the stack by `continue_report` alone.
-                What::Report(_) => return Ok(None),
+                // Taken off the stack by `deliver_to_record` and `continue_report` alone.
+                What::Record(_) | What::Report(_) => return Ok(None),
             };
         }
     }
@@ -389,6 +398,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 self.not_in_key()?;
                 self.ndarray(items).map(Some)
             }
+            Node::Record => self.open_record(RecordKind::Record, items, below),
+            Node::NamedRecord => self.open_record(RecordKind::Named, items, below),
+            Node::EnumMember => self.open_member(items, below),
             Node::Exception => {
                 self.not_in_key()?;
                 self.open_report(items, below)

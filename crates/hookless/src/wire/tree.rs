@@ -2,8 +2,13 @@
 
 use crate::array::{Array, ArrayHead, Scalar, ScalarKind, TypeCode, TypedArray};
 use crate::error::{Code, Error, Result};
-use crate::value::{Deque, Entry, Int, Report, Standard, Surrogates, TextRef, TraceFrame, Value};
-use crate::wire::{Build, BytesKind, Characters, Data, EntryParts, MapKind, SequenceKind, SetKind};
+use crate::value::{
+    Deque, Entry, EnumMember, Int, Record, RecordKind, Report, Standard, Surrogates, TextRef, TraceFrame,
+    Value,
+};
+use crate::wire::{
+    Build, BytesKind, Characters, Data, EntryParts, MapKind, RecordNames, SequenceKind, SetKind,
+};
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
 /// holds their place (an empty value of its own has none).
@@ -82,6 +87,8 @@ impl Tree {
             Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
                 pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place))
             }
+            Value::Record(record) => record.fields.iter_mut().for_each(|(_, field)| Tree::fill(field, place)),
+            Value::EnumMember(member) => Tree::fill(&mut member.value, place),
             Value::Exception(report) => {
                 for entry in &mut report.entries {
                     entry.args.iter_mut().for_each(|arg| Tree::fill(arg, place));
@@ -230,6 +237,29 @@ impl Build for Tree {
             SetKind::Set => Value::Set(members),
             SetKind::FrozenSet => Value::FrozenSet(members),
         })
+    }
+
+    fn record(
+        &mut self,
+        kind: RecordKind,
+        names: RecordNames<'_>,
+        parts: Vec<(TextRef<'_>, Value)>,
+    ) -> Result<Value> {
+        let mut fields = reserved(parts.len())?;
+        fields.extend(parts.into_iter().map(|(name, value)| (name.to_text(), value)));
+        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
+        Ok(Value::Record(Box::new(Record { kind, module, qualname, fields })))
+    }
+
+    fn enum_member(
+        &mut self,
+        names: RecordNames<'_>,
+        name: Option<TextRef<'_>>,
+        value: Value,
+    ) -> Result<Value> {
+        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
+        let name = name.map(TextRef::to_text);
+        Ok(Value::EnumMember(Box::new(EnumMember { module, qualname, name, value })))
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Value>>) -> Result<Value> {

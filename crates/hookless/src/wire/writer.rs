@@ -11,6 +11,7 @@ use crate::wire::{MapKind, SequenceKind, SetKind, keys, raw, wide};
 
 mod array;
 mod leaf;
+mod record;
 mod report;
 mod standard;
 

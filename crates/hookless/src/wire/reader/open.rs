@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::value::TextRef;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::links::Links;
+use crate::wire::reader::record::RecordState;
 use crate::wire::{Build, EntryHead, EntryParts, MapKind, keys, size, wide};
 
 /// One open container.
@@ -26,6 +27,7 @@ pub(crate) enum What<'b, B: Build> {
     Sequence { list: B::Sequence, len: u64 },
     Map { kind: MapKind, map: B::Map, key: Option<B::Value>, table: Table<'b> },
     Set { set: B::Set, table: Table<'b>, previous: &'b [u8] },
+    Record(Box<RecordState<'b, B::Value>>),
     Report(Box<ReportState<'b, B::Value>>),
 }
 
@@ -88,6 +90,7 @@ impl<B: Build> Open<'_, B> {
             What::Map { key: Some(_), table, .. } => push_key(path, table.key),
             What::Map { key: None, table, .. } => path.push_str(&format!(".keys[{}]", table.done)),
             What::Set { table, .. } => path.push_str(&format!("{{{}}}", table.done)),
+            What::Record(state) => state.step(path),
             What::Report(state) => state.step(path),
         }
     }

@@ -232,7 +232,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         Ok(u64::from(pairs))
     }
 
-    /// X6.
+    /// X6, R2.
     pub(super) fn descriptor_text(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
         let (surrogates, len) = match self.head(owed)? {
             Head::Str(len) => (false, len),
@@ -259,7 +259,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         }
     }
 
-    /// X10.
+    /// X10, R3.
     pub(super) fn name(&mut self, owed: &mut u64) -> Result<TextRef<'b>> {
         let text = self.descriptor_text(owed)?;
         if text.as_bytes().is_empty() { Err(Error::new(Code::BadName)) } else { Ok(text) }

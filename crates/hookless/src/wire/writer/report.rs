@@ -76,8 +76,8 @@ impl Writer<'_> {
         self.text(text)
     }
 
-    /// X10.
-    fn name(&mut self, text: TextRef<'_>) -> Result<()> {
+    /// X10, R3.
+    pub(super) fn name(&mut self, text: TextRef<'_>) -> Result<()> {
         if text.as_bytes().is_empty() {
             return Err(Error::new(Code::BadName));
         }

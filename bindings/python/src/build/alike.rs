@@ -1,0 +1,105 @@
+//! What comparing keys of one hash costs.
+//!
+//! Two tuples, frozensets or records that hash alike are compared item by item, and frozensets in them member by member, each with all
+//! members that hash like it. Keys can be chosen so that this multiplies from level to level (a second for a few hundred kilobytes, in tables
+//! of 30 keys), so it is summed up for the whole body.
+
+use std::collections::HashMap;
+
+use hookless::{Code, Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::PyBuilder;
+use crate::ffi::make;
+use crate::ffi::types::{Exact, exact};
+use crate::records::Inert;
+
+/// Comparisons that a body may cost, each as that of two ints. Honest keys hash alike by -1 and -2 only.
+const ALLOWED: u64 = 1 << 22;
+
+/// The same for what Python code compares: a record, a fraction, a path; and a value in a record.
+const RECORD: u64 = 40;
+const IN_RECORD: u64 = 10;
+
+impl<'py> PyBuilder<'_, 'py> {
+    /// Whether a key is compared by its parts, or by code of the standard library's own.
+    #[inline]
+    pub(super) fn is_compound(key: &Bound<'_, PyAny>) -> bool {
+        match exact(key) {
+            Exact::Tuple | Exact::FrozenSet | Exact::Other => true,
+            _ => false,
+        }
+    }
+
+    /// Notes a compound key of a table that is too small for a guard.
+    pub(super) fn note_compound(&mut self, hashes: &mut Vec<isize>, key: &Bound<'py, PyAny>) -> Result<()> {
+        let hash = make::hash(key)?;
+        let alike = hashes.iter().filter(|&&other| other == hash).count();
+        hashes.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        hashes.push(hash);
+        self.compare(key, alike as u64)
+    }
+
+    /// Counts the comparison of a key with `alike` keys of its hash.
+    pub(super) fn compare(&mut self, key: &Bound<'py, PyAny>, alike: u64) -> Result<()> {
+        if alike == 0 {
+            return Ok(());
+        }
+        self.compared = self.compared.saturating_add(alike.saturating_mul(self.weigh(key)?));
+        if self.compared > ALLOWED {
+            return Err(Error::new(Code::KeyCollision).note("compound keys with one hash, again and again"));
+        }
+        Ok(())
+    }
+
+    /// What comparing a key with another one of its hash costs at most, up to more than is allowed.
+    fn weigh(&self, key: &Bound<'py, PyAny>) -> Result<u64> {
+        let refuse = |_| make::refused(self.py);
+        let mut total = 0u64;
+        let mut todo = vec![(key.clone(), 1u64, false)];
+        while let Some((value, times, in_record)) = todo.pop() {
+            let kind = exact(&value);
+            let inert = if kind == Exact::Other { self.warm.records.kind_of(&value) } else { None };
+            let unit = if kind == Exact::Other {
+                RECORD
+            } else if in_record {
+                IN_RECORD
+            } else {
+                1
+            };
+            total = total.saturating_add(times.saturating_mul(unit));
+            if total > ALLOWED {
+                break;
+            }
+            match (kind, inert) {
+                (Exact::Tuple, _) => {
+                    let tuple = value.cast::<PyTuple>().map_err(|_| Error::new(Code::KeyError))?;
+                    todo.extend(tuple.iter().map(|item| (item, times, in_record)));
+                }
+                (Exact::FrozenSet, _) => {
+                    let members = value.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>);
+                    let members = members.map_err(refuse)?;
+                    let mut alike: HashMap<isize, u64> = HashMap::new();
+                    for member in &members {
+                        *alike.entry(make::hash(member)?).or_insert(0) += 1;
+                    }
+                    for member in members {
+                        let count = alike.get(&make::hash(&member)?).copied().unwrap_or(1);
+                        todo.push((member, times.saturating_mul(count), in_record));
+                    }
+                }
+                (_, Some(Inert::Record(_))) => {
+                    let fields = value.getattr("_fields").map_err(refuse)?;
+                    let fields = fields.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
+                    todo.extend(fields.iter().map(|(_, item)| (item, times, true)));
+                }
+                (_, Some(Inert::Member)) => {
+                    todo.push((value.getattr("_value").map_err(refuse)?, times, true));
+                }
+                _ => {}
+            }
+        }
+        Ok(total)
+    }
+}

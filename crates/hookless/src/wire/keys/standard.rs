@@ -1,0 +1,78 @@
+//! Key forms of the standard library's values: K4, K7.
+
+use std::borrow::Cow;
+
+use super::{integer, number};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::value::{Decimal, Exact, Standard, StandardLeaf, exact_decimal, exact_fraction, range_form};
+use crate::wire::raw;
+
+/// K4 and K7 for values of the standard library.
+pub(super) fn form<'b>(
+    key: &'b [u8],
+    leaf: StandardLeaf,
+    payload: &'b [u8],
+    int_bytes: u64,
+) -> Result<Cow<'b, [u8]>> {
+    let parsed = || Standard::parse(leaf, payload, &Limits { int_bytes: u64::MAX, ..Limits::default() });
+    // A payload with its byte `at` cleared.
+    let cleared = |at: usize| {
+        let mut copy = payload.to_vec();
+        copy.get_mut(at).into_iter().for_each(|byte| *byte = 0);
+        number(|out| raw::ext(out, leaf.ext(), &copy))
+    };
+    Ok(match leaf {
+        StandardLeaf::Time => cleared(3),
+        StandardLeaf::DateTime => cleared(7),
+        StandardLeaf::Uuid => number(|out| raw::ext(out, leaf.ext(), payload.get(..16).unwrap_or_default())),
+        StandardLeaf::Decimal => match parsed()? {
+            Standard::Decimal(value) => match exact_decimal(&value, int_bytes) {
+                Some(found) => number(|out| exact_form(out, &found)),
+                None => Cow::Borrowed(key),
+            },
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Fraction => match parsed()? {
+            Standard::Fraction(value) => number(|out| exact_form(out, &exact_fraction(&value))),
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Range => match parsed()? {
+            Standard::Range(range) => number(|out| raw::ext(out, leaf.ext(), &range_form(&range))),
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Path => match parsed()? {
+            Standard::Path(path) => {
+                let mut folded = Vec::new();
+                Standard::Path(path.folded()).write(&mut folded);
+                number(|out| raw::ext(out, leaf.ext(), &folded))
+            }
+            _ => Cow::Borrowed(key),
+        },
+        StandardLeaf::Ellipsis
+        | StandardLeaf::Date
+        | StandardLeaf::TimeDelta
+        | StandardLeaf::SafeUuid
+        | StandardLeaf::Ip
+        // Not keyable, so never asked for.
+        | StandardLeaf::Zone
+        | StandardLeaf::StructTime => Cow::Borrowed(key),
+    })
+}
+
+fn exact_form(out: &mut Vec<u8>, value: &Exact) {
+    let ext = |out: &mut Vec<u8>, value: Standard| {
+        let mut payload = Vec::new();
+        value.write(&mut payload);
+        raw::ext(out, value.leaf().ext(), &payload);
+    };
+    match value {
+        Exact::Int(negative, magnitude) => integer(out, *negative, magnitude),
+        Exact::Float(value) => raw::float(out, *value),
+        Exact::Fraction(value) => ext(out, Standard::Fraction(value.clone())),
+        Exact::Decimal(negative, digits, exponent) => {
+            let (negative, digits, exponent) = (*negative, digits.clone(), *exponent);
+            ext(out, Standard::Decimal(Decimal::Finite { negative, digits, exponent }));
+        }
+    }
+}

@@ -1,11 +1,11 @@
-"""Values of the standard library: at least one of each kind, whether it may be a key, and the edges of its fields."""
+"""Values of the standard library: each kind, with the edges of its fields, by whether it may be a key."""
 
 from __future__ import annotations
 
 import array
 import time
 from collections import Counter, OrderedDict, deque
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from datetime import time as clock_time
 from decimal import Decimal
 from fractions import Fraction
@@ -57,18 +57,18 @@ KEYABLE: dict[str, list[Any]] = {
 }
 
 NOT_KEYABLE: dict[str, list[Any]] = {
-    "aware time": [clock_time(1, 2, tzinfo=timezone.utc), clock_time(1, 30, fold=1, tzinfo=PARIS)],
+    "aware time": [clock_time(1, 2, tzinfo=UTC), clock_time(1, 30, fold=1, tzinfo=PARIS)],
     "aware datetime": [
         datetime(2020, 1, 1, tzinfo=EAST),
         datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
         datetime(2023, 11, 5, 1, 30, fold=1, tzinfo=ZoneInfo("America/New_York")),
     ],
-    "timezone": [timezone.utc, EAST, timezone(timedelta(0), ""), timezone(-timedelta(hours=23, minutes=59))],
+    "timezone": [UTC, EAST, timezone(timedelta(0), ""), timezone(-timedelta(hours=23, minutes=59))],
     "ZoneInfo": [PARIS],
     "signalling Decimal": [Decimal("sNaN"), Decimal("-sNaN7")],
     "struct_time": [time.gmtime(0), time.struct_time(range(9)), time.struct_time((1,) * 9 + ("CET", 3600))],
     "slice": [slice(1, None, -1), slice("a", [1], slice(None))],
-    "deque": [deque(), deque([1, deque()], maxlen=3), deque([], maxlen=0)],
+    "deque": [deque(), deque([1, deque()], maxlen=3), deque(maxlen=0)],
     "OrderedDict": [OrderedDict([("b", 1), ("a", 2)]), OrderedDict()],
     "Counter": [Counter(a=-1, b=2**70), Counter({1: True, 2: 0.5}), Counter()],
     "array.array": [array.array("d", [1.5, float("nan")]), array.array("b"), array.array("h", range(16_384))],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -89,7 +89,7 @@ def test_c012_fold(value: Any) -> None:
     result = roundtrip(value)
     assert (result.fold, result.utcoffset()) == (value.fold, value.utcoffset())
     if isinstance(value, datetime) and value.tzinfo is not None:
-        assert result.astimezone(timezone.utc) == value.astimezone(timezone.utc)
+        assert result.astimezone(UTC) == value.astimezone(UTC)
 
 
 def test_c013_dict_subclasses() -> None:
@@ -117,7 +117,11 @@ def test_c013_an_ordered_dict_keeps_its_own_order() -> None:
 def test_c013_a_counter_works_as_one() -> None:
     """Missing keys count zero, and counters add up."""
     result = roundtrip(Counter(a=2, b=-1))
-    assert (result["none"], result + Counter(b=3), result.most_common(1)) == (0, Counter(a=2, b=2), [("a", 2)])
+    assert (result["none"], result + Counter(b=3), result.most_common(1)) == (
+        0,
+        Counter(a=2, b=2),
+        [("a", 2)],
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,8 +181,8 @@ def test_c022_a_zone_whose_key_is_none(key: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        datetime(1901, 2, 3, 4, 5, 6, 999_999, tzinfo=timezone.utc),
-        datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=timezone.utc),
+        datetime(1901, 2, 3, 4, 5, 6, 999_999, tzinfo=UTC),
+        datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=UTC),
     ],
     ids=repr,
 )
@@ -191,7 +195,7 @@ def test_c026_naive_stays_naive() -> None:
     """Naive and aware are two forms, whatever the host's zone is."""
     naive_one = datetime(2020, 7, 24, 0, 37, 28, 190_432)
     assert roundtrip(naive_one).tzinfo is None
-    assert dumps(naive_one) != dumps(naive_one.replace(tzinfo=timezone.utc))
+    assert dumps(naive_one) != dumps(naive_one.replace(tzinfo=UTC))
 
 
 def test_c027_fractions_and_complex_numbers() -> None:

@@ -32,7 +32,7 @@ ONE_KEY: dict[str, list[Any]] = {
     "half": [0.5, Decimal("0.50"), Fraction(1, 2), 0.5 - 0j],
     "tenth": [Decimal("0.1"), Fraction(1, 10), Decimal("0.10")],
     "10**30": [10**30, Decimal("1E+30"), Fraction(10**30)],
-    "float(0.1)": [0.1, Decimal(0.1), Fraction(0.1)],
+    "float(0.1)": [0.1, Decimal.from_float(0.1), Fraction(0.1)],
     "infinity": [float("inf"), Decimal("Infinity"), complex("inf+0j")],
     "nan": [Decimal("NaN12"), Decimal("NaN12")],
     "second 1:30": [datetime(2023, 11, 5, 1, 30), datetime(2023, 11, 5, 1, 30, fold=1)],
@@ -42,7 +42,11 @@ ONE_KEY: dict[str, list[Any]] = {
     "range of one": [range(3, 4), range(3, 9, 7), range(3, 2, -100)],
     "range of two": [range(0, 3, 2), range(0, 4, 2)],
     "path": [PurePosixPath("a"), PosixPath("a")],
-    "windows path": [PureWindowsPath("c:\\A"), PureWindowsPath("C:/a"), ForeignPath(PureWindowsPath("c:\\a"))],
+    "windows path": [
+        PureWindowsPath("c:\\A"),
+        PureWindowsPath("C:/a"),
+        ForeignPath(PureWindowsPath("c:\\a")),
+    ],
 }
 
 
@@ -107,9 +111,7 @@ def assert_collision(keys: list[bytes]) -> None:
 
 
 def fraction(numerator: int, denominator: int) -> bytes:
-    above, below = (
-        number.to_bytes((number.bit_length() + 7) // 8) for number in (numerator, denominator)
-    )
+    above, below = (number.to_bytes((number.bit_length() + 7) // 8) for number in (numerator, denominator))
     return naive.ext(18, b"\0" + len(above).to_bytes(4) + above + below)
 
 

@@ -92,7 +92,12 @@ def test_foreign_path() -> None:
     frame = naive.frame(path(WINDOWS, "C:", "\\", "Users", "x"))
     result = loads(frame)
     assert type(result) is ForeignPath is hookless.ForeignPath
-    assert (result.flavour, result.drive, result.root, result.names) == ("windows", "C:", "\\", ("Users", "x"))
+    assert (result.flavour, result.drive, result.root, result.names) == (
+        "windows",
+        "C:",
+        "\\",
+        ("Users", "x"),
+    )
     assert result.pure == PureWindowsPath("C:\\Users\\x")
     assert type(result.pure) is PureWindowsPath
     assert str(result) == "C:\\Users\\x"
@@ -128,7 +133,7 @@ def test_foreign_path_is_made_of_a_pure_path(wrong: Any) -> None:
 
 
 def test_foreign_path_of_posix() -> None:
-    """On Windows this is what a PosixPath becomes; here it can be made by hand and comes back as a PosixPath."""
+    """What a PosixPath becomes on Windows; here it can be made by hand, and comes back as a PosixPath."""
     frame = dumps(ForeignPath(PurePosixPath("/a")))
     assert frame == naive.frame(path(POSIX, "", "/", "a")) == dumps(PosixPath("/a"))
     assert_same(loads(frame), PosixPath("/a"))

@@ -1,8 +1,10 @@
-"""What the encoder refuses of the standard library: by name of the type, with the place, and never flattened."""
+"""What the encoder refuses of the standard library: by type and place, and never flattened."""
 
 from __future__ import annotations
 
 import array
+import subprocess
+import sys
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -120,7 +122,7 @@ def test_counts(count: Any) -> None:
 
 
 def test_items_have_paths() -> None:
-    """What lies inside the new containers is named as in a list or a dict, and the parts of a slice by name."""
+    """What lies inside these containers is named as in a list or a dict, the parts of a slice by name."""
     odd = object()
     assert refused(deque([1, odd])).path == "$[1]"
     assert refused(OrderedDict(a=1, b=odd)).path == "$.b"
@@ -223,3 +225,65 @@ def test_timezones_of_odd_names() -> None:
     for name in ("", "\ud800", "\0", "x" * 10_000, "Europe/Paris"):
         zone = timezone(timedelta(0), name)
         assert_same(loads(dumps([zone])), [zone])
+
+
+class Counted:
+    """Counts how often it is hashed and compared."""
+
+    calls = 0
+
+    def __hash__(self) -> int:
+        Counted.calls += 1
+        return 5
+
+    def __eq__(self, other: object) -> bool:
+        Counted.calls += 1
+        return False
+
+
+@pytest.mark.parametrize("kind", [Counter, dict, set, deque])
+def test_c001_keys_are_not_asked_for_their_hash(kind: Any) -> None:
+    """A key that is refused was not looked up first: none of its code runs.
+
+    An OrderedDict is not among them: CPython's own iterator over one hashes its keys.
+    """
+    key = Counted()
+    value = kind([key]) if kind in (set, deque) else kind({key: 1})
+    Counted.calls = 0
+    assert "Counted" in str(refused(value))
+    assert Counted.calls == 0
+
+
+DEEP = """
+import threading
+from collections import OrderedDict, deque
+import hookless
+
+threading.stack_size(256 * 1024)
+limits = hookless.Limits(depth=512)
+wraps = [lambda v: [v], lambda v: (v,), lambda v: {"n": v}, lambda v: OrderedDict(n=v), lambda v: deque([v]),
+         lambda v: slice(None, v)]
+
+def work():
+    for wrap in wraps:
+        value = None
+        for _ in range(512):
+            value = wrap(value)
+        frame = hookless.dumps(value, limits=limits)
+        again = hookless.dumps(hookless.loads(frame, limits=limits), limits=limits)
+        try:
+            hookless.dumps(wrap(value), limits=limits)
+        except hookless.EncodeError as error:
+            print(again == frame, error.code)
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def test_c033_every_container_at_its_deepest() -> None:
+    """V17: 512 levels of each on a thread stack of 256 KiB; one more is an error, no crash."""
+    done = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True depth_limit"] * 6

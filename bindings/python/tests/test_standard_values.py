@@ -6,7 +6,7 @@ import copy
 import decimal
 import pickle
 from collections import Counter, OrderedDict, deque
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from ipaddress import IPv6Interface, ip_network
@@ -125,8 +125,8 @@ def test_a_decoded_deque_is_one() -> None:
 
 def test_utc_is_the_one_utc() -> None:
     """As `is` is often asked of it."""
-    assert loads(dumps(timezone.utc)) is timezone.utc
-    assert loads(dumps(datetime.now(timezone.utc))).tzinfo is timezone.utc
+    assert loads(dumps(UTC)) is UTC
+    assert loads(dumps(datetime.now(UTC))).tzinfo is UTC
 
 
 @pytest.mark.parametrize("traps", [[decimal.Inexact, decimal.FloatOperation, decimal.Clamped], []])

@@ -84,7 +84,7 @@ def check_accepted(vector: Vector, decode: Callable[[], Any]) -> None:
 
 
 def lacking_here(value: Any) -> str:
-    """The code, of class environment, with which this host refuses a described value; empty if it does not."""
+    """The code, of class environment, with which this host refuses a described value; else empty."""
     if not isinstance(value, list | dict) or not value:
         return ""
     if isinstance(value, dict):

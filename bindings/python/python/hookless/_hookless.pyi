@@ -32,6 +32,7 @@ __all__ = [
     "lockdown",
     "through_rust",
     "use_numpy",
+    "warm_up",
 ]
 
 __version__: Final[str]

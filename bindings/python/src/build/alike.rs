@@ -26,10 +26,7 @@ impl<'py> PyBuilder<'_, 'py> {
     /// Whether a key is compared by its parts, or by code of the standard library's own.
     #[inline]
     pub(super) fn is_compound(key: &Bound<'_, PyAny>) -> bool {
-        match exact(key) {
-            Exact::Tuple | Exact::FrozenSet | Exact::Other => true,
-            _ => false,
-        }
+        matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other)
     }
 
     /// Notes a compound key of a table that is too small for a guard.

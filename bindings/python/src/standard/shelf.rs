@@ -78,6 +78,7 @@ struct Known {
 static KNOWN: PyOnceLock<Mutex<Known>> = PyOnceLock::new();
 
 /// The kind of an object by its exact type; a module that is not loaded has made no object.
+#[inline(never)]
 pub(crate) fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
     let py = value.py();
     let address = value.get_type_ptr() as usize;

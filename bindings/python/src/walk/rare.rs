@@ -3,7 +3,7 @@
 use hookless::wire::{MapKind, Placed, SequenceKind};
 use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyIterator};
 
 use super::{Walker, changed, key_step};
 use crate::ffi::types::{Exact, exact};
@@ -18,14 +18,21 @@ impl<'py> Walker<'_, '_, 'py> {
             Kind::OrderedDict => self.ordered_dict(value),
             Kind::Counter => self.dict(MapKind::Counter, value),
             Kind::TypedArray => self.typed_array(value),
-            kind => match self.readable(value, standard::read(value, kind))? {
-                Some(read) => self.writer.standard(&read),
-                None => Err(self.unsupported(value, "")),
-            },
+            kind => self.standard_leaf(value, kind),
+        }
+    }
+
+    /// Out of line, as all that walks into no container.
+    #[inline(never)]
+    fn standard_leaf(&mut self, value: &Bound<'py, PyAny>, kind: Kind) -> Result<()> {
+        match self.readable(value, standard::read(value, kind))? {
+            Some(read) => self.writer.standard(&read),
+            None => Err(self.unsupported(value, "")),
         }
     }
 
     /// What was read of a value, or why it cannot be sent.
+    #[inline(never)]
     fn readable<T>(
         &mut self,
         value: &Bound<'py, PyAny>,
@@ -43,6 +50,7 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
+    #[inline(never)]
     fn slice(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         self.writer.sequence(SequenceKind::Slice, 3)?;
         for name in ["start", "stop", "step"] {
@@ -53,14 +61,11 @@ impl<'py> Walker<'_, '_, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn deque(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        let maxlen = self.passed(value.getattr("maxlen").and_then(|most| most.extract::<Option<u64>>()))?;
-        let len = self.passed(value.len())?;
-        self.writer.sequence(SequenceKind::Deque(maxlen), len)?;
+        let (len, mut items) = self.deque_head(value)?;
         let mut done = 0;
-        for item in self.passed(value.try_iter())? {
-            // Its iterator raises when the deque has changed.
-            let Ok(item) = item else { return Err(changed()) };
+        while let Some(item) = next_of(&mut items)? {
             if done == len {
                 return Err(changed());
             }
@@ -71,23 +76,41 @@ impl<'py> Walker<'_, '_, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
+    fn deque_head(&mut self, value: &Bound<'py, PyAny>) -> Result<(usize, Bound<'py, PyIterator>)> {
+        let maxlen = self.passed(value.getattr("maxlen").and_then(|most| most.extract::<Option<u64>>()))?;
+        let len = self.passed(value.len())?;
+        self.writer.sequence(SequenceKind::Deque(maxlen), len)?;
+        Ok((len, self.iterator(value)?))
+    }
+
+    #[inline(never)]
+    fn iterator(&mut self, value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyIterator>> {
+        self.passed(value.try_iter())
+    }
+
+    /// Looked up once the key is known to be of the closed set.
+    #[inline(never)]
+    fn item_of(&mut self, dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        self.passed(dict.get_item(key))?.ok_or_else(changed)
+    }
+
     /// In its own order, which `move_to_end` changes and the dict below does not know.
+    #[inline(never)]
     fn ordered_dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
         let mut map = self.writer.map(MapKind::OrderedDict, len)?;
-        let mut done = 0;
-        for key in self.passed(value.try_iter())? {
-            let Ok(key) = key else { return Err(changed()) };
+        let (mut done, mut keys) = (0, self.iterator(value)?);
+        while let Some(key) = next_of(&mut keys)? {
             if done == len {
                 return Err(changed());
             }
-            let item = self.passed(dict.get_item(&key))?;
-            let Some(item) = item else { return Err(changed()) };
             self.writer.key(&mut map);
             self.value(&key)
                 .and_then(|()| self.writer.value(&mut map))
                 .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
+            let item = self.item_of(dict, &key)?;
             self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
         }
@@ -103,6 +126,7 @@ impl<'py> Walker<'_, '_, 'py> {
         }
     }
 
+    #[inline(never)]
     fn typed_array(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let (code, bytes) = self.readable(value, standard::typed_array_parts(value))?;
         let len = self.passed(bytes.len())?;
@@ -115,4 +139,10 @@ impl<'py> Walker<'_, '_, 'py> {
         }
         Ok(())
     }
+}
+
+/// The next of an iterator, which raises when what it goes through has changed.
+#[inline(never)]
+fn next_of<'py>(items: &mut Bound<'py, PyIterator>) -> Result<Option<Bound<'py, PyAny>>> {
+    items.next().transpose().map_err(|_| changed())
 }

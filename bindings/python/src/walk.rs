@@ -195,12 +195,20 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { self.writer.end_set(scope) } else { Err(changed()) }
     }
 
+    /// An array may hold values again, so what is not one is written elsewhere: this frame stays on the stack for each level.
     fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match self.numpy {
+            Some(numpy) if numpy.arrays.contains(&(value.get_type_ptr() as usize)) => {
+                self.ndarray(value, numpy)
+            }
+            _ => self.no_array(value),
+        }
+    }
+
+    #[inline(never)]
+    fn no_array(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
-            if numpy.arrays.contains(&address) {
-                return self.ndarray(value, numpy);
-            }
             if let Some(kind) = numpy.scalar_kind(address) {
                 let written = scalars::write(value, numpy, kind, self.writer);
                 return match self.passed(written)?? {

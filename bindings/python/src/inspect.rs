@@ -23,8 +23,8 @@ const SHOWN: usize = 64;
 const UNREAD: [(u8, &str); 6] = [
     (16, "ndarray"),
     (17, "masked array"),
-    (18, "object array"),
-    (19, "string array"),
+    (18, "array of objects"),
+    (19, "array of texts"),
     (23, "NumPy scalar"),
     (24, "exception"),
 ];
@@ -308,7 +308,7 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value> {
-        self.found("string array", || {
+        self.found("array of texts", || {
             let mut text = shape_text(&parts.shape);
             for item in parts.items.iter().take(3) {
                 let _ = match item {
@@ -338,7 +338,7 @@ impl Build for Inspector<'_, '_> {
 
     fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value> {
         if let Some(index) = sequence {
-            (self.nodes[index].3, self.nodes[index].4) = ("object array", shape_text(&shape));
+            (self.nodes[index].3, self.nodes[index].4) = ("array of objects", shape_text(&shape));
         }
         Ok(sequence)
     }

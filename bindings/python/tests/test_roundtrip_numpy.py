@@ -68,7 +68,8 @@ def structures(draw: st.DrawFn, depth: int = 2) -> np.dtype[Any]:
         ((f"title {number}", f"f{number}") if titled else f"f{number}", dtype, *([shape] if dtype.itemsize else []))
         for number, (dtype, shape, titled) in enumerate(fields)
     ]
-    dtype = np.dtype(spec, align=draw(st.booleans()))
+    # Without fields NumPy 1 has no alignment.
+    dtype = np.dtype(spec, align=bool(spec) and draw(st.booleans()))
     # NumPy takes no size for that of a record.
     return np.dtype((np.record, dtype)) if dtype.itemsize and draw(st.booleans()) else dtype
 

@@ -166,6 +166,8 @@ def _elements(flat: Any) -> str:
 
 def _element(value: Any) -> str:
     if value.dtype.kind == "f":
+        # A float of ml_dtypes has no format of its own.
+        value = value if value.dtype.num < 256 else float(value)
         return f"{value:.6g}"
     text = repr(value.item()) if value.dtype.kind in "SUV" else str(value)
     return escape_line(text, most=40)

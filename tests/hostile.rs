@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use hookless::frame::Decoder;
-use hookless::{Code, Limits, decode};
+use hookless::{ByteOrder, Code, Dtype, Field, Letter, Limits, StructureFlags, Text, decode};
 use support::vectors::{reject, wrap};
 
 struct Counting;
@@ -78,6 +78,41 @@ fn container(head: u8, announced: u32, element: &[u8], count: usize) -> Vec<u8> 
     wrap(&body, &[])
 }
 
+/// A node of kind 18 or 19: what comes before its shape, and so many items.
+fn flat(kind: u8, before: &[u8], count: u32, item: &[u8]) -> Vec<u8> {
+    let mut body = vec![0xdd];
+    body.extend((count + 2 + before.len() as u32).to_be_bytes());
+    body.extend([0xd4, 1, kind]);
+    body.extend(before);
+    body.extend([0x91, 0xce]);
+    body.extend(count.to_be_bytes());
+    body.extend(item.repeat(count as usize));
+    wrap(&body, &[])
+}
+
+/// Fields over each other are looked at at most sixteen times as often as bytes arrive (A14).
+#[test]
+fn a14_fields_over_each_other_are_bounded() {
+    let field = |name: u32| {
+        let text = Text::Str(format!("f{name}"));
+        let dtype = Dtype::new(Letter::Bool, ByteOrder::None, 1, None).unwrap();
+        Field { name: text, title: None, offset: 0, shape: vec![1000], dtype }
+    };
+    let structure = |count| {
+        let fields = (0..count).map(field).collect();
+        Dtype::structure(1000, StructureFlags::default(), fields)
+    };
+    assert!(structure(16).is_ok());
+    assert_eq!(structure(17).unwrap_err().code(), Code::BadDtype);
+    // Nested ones are counted with what they hold.
+    let twice = |inner: Dtype| {
+        let fields = [0, 1].map(|name| Field { shape: vec![], dtype: inner.clone(), ..field(name) });
+        Dtype::structure(1000, StructureFlags::default(), fields.into())
+    };
+    assert!(twice(structure(8).unwrap()).is_ok());
+    assert_eq!(twice(structure(9).unwrap()).unwrap_err().code(), Code::BadDtype);
+}
+
 fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let keys: Vec<u8> = (0u32..300_000)
         .flat_map(|n| [vec![0xce], (n + 0x1_0000).to_be_bytes().to_vec(), vec![0xc0]].concat())
@@ -123,6 +158,17 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("a million numpy bools", container(0xdd, 1_000_000, &[0xd4, 32, 1], 1_000_000)),
         ("many small dicts with odd keys", container(0xdd, 300_000, &[0x81, 0xd4, 33, 1, 0xc0], 300_000)),
         ("a dict of distinct keys", wrap(&distinct, &[])),
+        ("a million objects", flat(18, &[0], 1_000_000, &[0xc0])),
+        ("a million short texts", flat(19, &[0xc2, 0xc3, 0], 1_000_000, &[0xa1, 0x61])),
+        ("a million empty texts", flat(19, &[0xc2, 0xc3, 0], 1_000_000, &[0xa0])),
+        ("a million missing texts", flat(19, &[0xc0, 0xc3, 0], 1_000_000, &[0xc0])),
+        ("objects with nothing behind", flat(18, &[0], 0, &[])),
+        ("many arrays without objects", container(0xdd, 200_000, &[0x93, 0xd4, 1, 18, 0, 0x91, 0], 200_000)),
+        ("nested arrays of objects", repeated(&[0x94, 0xd4, 1, 18, 0, 0x91, 1], 100_000, &[0xc0])),
+        (
+            "many scalars of ml_dtypes",
+            container(0xdd, 200_000, &[0x93, 0xd4, 1, 23, 0xd6, 8, b'x', b'<', 1, 0, 0xc4, 2, 0, 0], 200_000),
+        ),
         (
             "many empty arrays",
             container(

@@ -51,6 +51,12 @@ impl Numpy {
                 Letter::Extension => self.extension(py, dtype)?,
                 _ => maker.call1((dtype.to_string(),))?,
             },
+            // NumPy 1 divides by the alignment of such a structure, which is zero there, and the process ends.
+            Some(structure)
+                if structure.flags().align && structure.fields().is_empty() && self.strings.is_none() =>
+            {
+                return Err(PyTypeError::new_err("NumPy 1 has no aligned structure without fields"));
+            }
             Some(structure) => {
                 let spec = self.spec(py, dtype, structure)?;
                 let align = PyDict::new(py);

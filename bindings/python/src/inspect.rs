@@ -33,8 +33,8 @@ const UNREAD: [(u8, &str); 14] = [
     (11, "array.array"),
     (16, "ndarray"),
     (17, "masked array"),
-    (18, "object array"),
-    (19, "string array"),
+    (18, "array of objects"),
+    (19, "array of texts"),
     (20, "record"),
     (21, "named record"),
     (22, "enum member"),
@@ -331,7 +331,7 @@ impl Build for Inspector<'_, '_> {
     }
 
     fn strings(&mut self, parts: StringParts<'_>) -> Result<Self::Value> {
-        self.found("string array", || {
+        self.found("array of texts", || {
             let mut text = shape_text(&parts.shape);
             for item in parts.items.iter().take(3) {
                 let _ = match item {
@@ -366,7 +366,7 @@ impl Build for Inspector<'_, '_> {
 
     fn finish_objects(&mut self, sequence: Self::Sequence, shape: Shape) -> Result<Self::Value> {
         if let Some(index) = sequence {
-            (self.nodes[index].3, self.nodes[index].4) = ("object array", shape_text(&shape));
+            (self.nodes[index].3, self.nodes[index].4) = ("array of objects", shape_text(&shape));
         }
         Ok(sequence)
     }

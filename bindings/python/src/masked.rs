@@ -3,7 +3,7 @@
 use hookless::{Code, Error, Result};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyString};
 
 use crate::array::Array;
 use crate::scalars::table_error;
@@ -66,7 +66,19 @@ pub(crate) fn made<'py>(
         return made.map(Bound::into_any).map_err(|error| table_error(py, &error));
     };
     let build = || -> PyResult<Bound<'py, PyAny>> {
-        let made = numpy.ma.view.bind(py).call1((data, &numpy.ma.class))?;
+        let view =
+            |array: &Bound<'py, PyAny>, to: &Bound<'py, PyAny>| numpy.ma.view.bind(py).call1((array, to));
+        let class = numpy.ma.class.bind(py).as_any();
+        let descr = data.getattr("dtype")?;
+        let size: usize = descr.getattr("itemsize")?.extract()?;
+        let made = if size == 0 || descr.getattr("names")?.is_none() {
+            view(&data, class)?
+        } else {
+            // Seen as bytes at first: of a structure, MaskedArray would make up a mask and a fill value, which it cannot for all of them.
+            let opaque = PyString::new(py, &format!("V{size}")).into_any();
+            view(&view(&view(&data, &opaque)?, class)?, &descr)?
+        };
+        made.setattr("_baseclass", data.get_type())?;
         // What MaskedArray itself keeps them in; its constructor and setters would copy, convert and compare.
         made.setattr("_mask", mask.as_ref().unwrap_or(numpy.ma.nomask.bind(py)))?;
         made.setattr("_fill_value", fill_value)?;

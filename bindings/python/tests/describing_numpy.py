@@ -62,16 +62,29 @@ def _array(array: Any, numpy: Any) -> Any:
 
 
 def contents(value: Any, numpy: Any) -> bytes:
-    """The bytes of an array or scalar; of a long double without what lies in the bytes that it does not use."""
+    """The bytes of an array or scalar, with zeros under no field and where long doubles use none."""
     data: bytes = value.tobytes(order="A") if isinstance(value, numpy.ndarray) else value.tobytes()
-    if not _is_long(value.dtype, numpy) or not long_format(numpy).startswith("x87"):
+    if not data:
         return data
-    parts = numpy.frombuffer(data, "u1").reshape(-1, numpy.longdouble(0).nbytes).copy()
-    if _byte_order(value.dtype) == "<":
-        parts[:, 10:] = 0
-    else:
-        parts[:, :-10] = 0
-    return bytes(parts.tobytes())
+    elements = numpy.frombuffer(bytearray(data), "u1").reshape(-1, value.dtype.itemsize)
+    elements[:, ~_used(value.dtype, numpy)] = 0
+    return bytes(elements.tobytes())
+
+
+def _used(dtype: Any, numpy: Any) -> Any:
+    """Which bytes of an element hold something, as bools."""
+    used = numpy.zeros(dtype.itemsize, bool)
+    if _is_long(dtype, numpy) and long_format(numpy).startswith("x87"):
+        parts = used.reshape(-1, numpy.longdouble(0).nbytes)
+        parts[:, slice(10) if _byte_order(dtype) == "<" else slice(-10, None)] = True
+    elif dtype.names is None:
+        used[:] = True
+    for name in dtype.names or ():
+        whole, offset = dtype.fields[name][:2]
+        if whole.itemsize:
+            count = whole.itemsize // whole.base.itemsize
+            used[offset : offset + whole.itemsize] |= numpy.tile(_used(whole.base, numpy), count)
+    return used
 
 
 def _is_long(dtype: Any, numpy: Any) -> bool:

@@ -76,6 +76,18 @@ def test_c053_the_mask_is_its_own() -> None:
     assert (one.tolist(), two.tolist(), one.sharedmask) == ([5, 2], [None, 2], False)
 
 
+def test_masked_structures_for_which_numpy_has_no_fill_value() -> None:
+    """Decoding does not ask for one: nothing is computed and nothing is warned of."""
+    dtype = np.dtype([("half", "f2"), ("bits", "f4", (2,)), ("x", ml_dtypes.int4)])
+    frame = dumps(ma.masked_array(np.zeros(2, [("a", "i4")])))
+    data, mask = dumps(np.zeros(2, dtype))[32:], dumps(np.ones(2, ma.make_mask_descr(dtype)))[32:]
+    body = b"\x95\xd4\x01\x11" + data + mask + b"\xc0\xc2"
+    result = loads(frame[:16] + len(body).to_bytes(8) + bytes(8) + body)
+    assert type(result) is ma.MaskedArray and result.dtype == dtype
+    assert result._fill_value is None and result.mask["bits"].all()
+    assert dumps(result)[32:] == body
+
+
 def test_c053_strided() -> None:
     """A slice is compacted, and its mask with it, each as it lies."""
     array = ma.masked_array(np.arange(24).reshape(4, 6), np.arange(24).reshape(4, 6) % 5 == 0)

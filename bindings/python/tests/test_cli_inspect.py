@@ -88,6 +88,28 @@ def test_tree_and_region_map(show: Show) -> None:
     assert "1 20160 20000 32 bytearray" in lines
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("masked masked-hard", "masked array <i4 (2,), data bytes 8, mask bytes 2, hard mask"),
+        ("masked masked-in-the-region", "masked array |u1 (16384,), data bytes 16384 in slot 0, mask bytes 16384 in slot 1"),
+        ("flat objects-2x2-F", "array of objects (2, 2) F order"),
+        ("flat objects", "[3] float 2.5"),
+        ("flat strings-missing-is-None", "array of texts (2,), a, missing"),
+        ("numbered scalar-bfloat16", "NumPy scalar <bfloat16 803f"),
+        ("numbered g-x87", "ndarray <g[x87] (1,), bytes 16"),
+        ("structures recarray", "ndarray |V4 (1,) recarray, bytes 4"),
+    ],
+)
+def test_kinds_of_arrays(show: Show, name: str, shown: str) -> None:
+    """Each is named, with its parts."""
+    (vector,) = (one.values[0] for one in vectors("accept", "decode") if one.id == name.replace(" ", "-", 1))
+    status, text = show(vector.frame)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert status == 0
+    assert any(line.endswith(shown) for line in lines), text
+
+
 def test_exceptions_show_texts_links_and_values(show: Show) -> None:
     cause = hookless.Failure("builtins", "KeyError", ("builtins.LookupError",), "'a'", ("a",))
     failure = hookless.Failure(

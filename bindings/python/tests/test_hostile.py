@@ -188,6 +188,13 @@ def nested(head: bytes, count: int) -> bytes:
 
 
 # Bodies that announce much or build much from few bytes.
+def texts(count: int, item: bytes) -> bytes:
+    """An array of StringDType in which None stands for a missing text (A24)."""
+    return naive.node(19, [b"\xc0", b"\xc3", b"\0", naive.array([naive.integer(count)]), *[item] * count])
+
+
+ONE_BYTE = naive.ndarray(naive.dtype("u", "|", 1), [1], b"\1")
+
 BOMBS: dict[str, bytes] = {
     "array32": b"\xdd\xff\xff\xff\xff",
     "map32": b"\xdf\xff\xff\xff\xff",
@@ -237,6 +244,16 @@ BOMBS: dict[str, bytes] = {
     "parts of a path": naive.ext(21, b"\0" + bytes(8) + b"\0\0\0\1a" * 100_000),
     "arrays": naive.array([naive.node(11, [b"\x62", b"\1", b"\0", naive.binary(b"")])] * 50_000),
     "zones": naive.array([naive.ext(14, b"\1" + bytes(8))] * 50_000),
+    "objects": naive.node(18, [b"\0", naive.array([naive.integer(500_000)]), *[naive.NIL] * 500_000]),
+    "arrays of one object": naive.array([bytes.fromhex("94d40112009101c0")] * 50_000),
+    "arrays of no object": naive.array([bytes.fromhex("93d40112009100")] * 50_000),
+    "texts": texts(300_000, b"\xa1a"),
+    "missing texts": texts(500_000, naive.NIL),
+    "texts of 16": texts(50_000, b"\xb0" + b"a" * 16),
+    "wide texts": texts(2, naive.text("\U0001f600" + "a" * 500_000)),
+    "masked arrays": naive.array([naive.node(17, [ONE_BYTE, b"\xc0", b"\xc0", b"\xc2"])] * 20_000),
+    "half floats of ml_dtypes": naive.array([bytes.fromhex("93d40117d608783c0100c402803f")] * 50_000),
+    "records": naive.array([bytes.fromhex("93d4011793010291" "95a161c00090d608757c0001" "c40105")] * 20_000),
 }
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -38,3 +42,32 @@ def test_encoding_arrays_works_without_use_numpy() -> None:
     """Whoever has an array to send has NumPy loaded."""
     code = "import hookless, numpy; print(type(hookless.loads(hookless.dumps(numpy.zeros(3)))).__name__)"
     assert run(code) == "ndarray"
+
+
+WATCHED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import json, numpy, ml_dtypes, hookless
+from audit import watched
+from describing import expand
+from test_vectors import VECTORS, wrapped
+frames = []
+for file in ("arrays", "scalars", "structures", "numbered", "masked", "flat"):
+    for one in json.loads((VECTORS / f"accept/{file}.json").read_text()):
+        frames.append(wrapped(expand(one["body"]), expand(one.get("data", ""))))
+hookless.loads(hookless.dumps(None))
+with watched():
+    for frame in frames:
+        try:
+            hookless.loads(frame)
+        except hookless.DecodeError as error:
+            assert error.code == "dtype_unsupported", error
+print(len(frames) > 150)
+"""
+
+
+def test_decoding_arrays_imports_and_opens_nothing() -> None:
+    """The first decode of a process loads what it may need; an array of any kind loads no more."""
+    command = [sys.executable, "-W", "error", "-c", WATCHED, str(Path(__file__).parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "True\n", done.stderr

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import naive
+from describing import expand, normal
 from samples import ARRAYS, REGION_ARRAY
+from test_vectors import VECTORS, wrapped
 
 PROGRAM = """
 import json, sys
@@ -131,3 +134,37 @@ def test_scalars_as_keys() -> None:
         [sys.executable, "-c", KEYS], input=frame.hex(), capture_output=True, text=True, timeout=60
     )
     assert done.stdout.split() == ["Scalar", "7", frame.hex()], done.stderr
+
+
+EVERY_VECTOR = """
+import json, sys
+sys.path[:0] = sys.argv[2:]
+if sys.argv[1] == "blocked":
+    sys.modules["numpy"] = None
+import hookless
+from describing import describe
+found = []
+for line in sys.stdin.read().split():
+    frame = bytes.fromhex(line)
+    values = [hookless.loads(frame), hookless.loads(frame, copy=False), hookless.Decoder().feed(frame)[0].value]
+    assert values[0] == values[1] == values[2] and repr(values[0])
+    assert all(hookless.dumps(value) == frame for value in values)
+    assert b"".join(map(bytes, hookless.encode(values[0]))) == frame
+    found.append(describe(values[0]))
+assert sys.modules.get("numpy") is None
+print(json.dumps(found))
+"""
+
+
+@MODES
+@pytest.mark.parametrize("file", ["structures", "numbered", "masked", "flat"])
+def test_every_kind_of_array(file: str, mode: str) -> None:
+    """Each vector is kept inert, with all of its parts, and encodes to the same bytes."""
+    chosen = [one for one in json.loads((VECTORS / f"accept/{file}.json").read_text()) if "limits" not in one]
+    frames = [wrapped(expand(one["body"]), expand(one.get("data", ""))) for one in chosen]
+    text = "\n".join(frame.hex() for frame in frames)
+    command = [sys.executable, "-W", "error", "-c", EVERY_VECTOR, mode, str(Path(__file__).parent)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    for one, found in zip(chosen, json.loads(done.stdout), strict=True):
+        assert found == normal(one["value"]), one["name"]

@@ -47,3 +47,13 @@ def test_many_arrays_in_one_message(shared: Worker) -> None:
 def test_results_inline_and_in_the_region(shared: Worker, count: int) -> None:
     """On both sides of the threshold."""
     assert_same(shared.call("number_jobs:ramp", count), np.arange(count, dtype="f8"))
+
+
+def test_every_kind_of_array_both_ways(shared: Worker) -> None:
+    """Masked arrays, objects, records and their scalars, large parts read straight into their memory."""
+    value = shared.call("number_jobs:every_kind")
+    masked, objects, records, scalar, longdouble = value
+    assert masked.fill_value == 5 and masked.count() == 20_000 - 2858
+    assert objects[0].tolist() == list(range(20_000)) and objects[1:].tolist() == [{"x": [1]}, None]
+    assert (records.b[0], scalar["a"], str(longdouble)) == (2.5, 0, "1.1")
+    assert_same(shared.call("number_jobs:echo", value), value)

@@ -219,7 +219,7 @@ def _labelled(nodes: list[Node]) -> Iterator[tuple[Node, str]]:
             label = f"{escape_line(node.label)} "
         elif parent == "dict":
             label = f"key {place // 2} " if place % 2 == 0 else "value "
-        elif parent in ("list", "tuple"):
+        elif parent in ("list", "tuple", "array of objects"):
             label = f"[{place}] "
         yield node, label
         if node.depth < len(counts):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookless._hookless import Array, Failure, Scalar
+from hookless._show_arrays import items_of, kind_of, shape_text, special
 from hookless.display import escape_line
 from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError
@@ -128,6 +129,8 @@ def _single(value: Any) -> str:
         if len(value) <= _BYTES:
             return repr(value)
         return f"{value[:_BYTES]!r}… ({type(value).__name__} of {len(value)})"
+    if (shown := special(value, _single)) is not None:
+        return shown
     if is_array(value):
         return summary(value)
     if isinstance(value, RemoteError | Failure):
@@ -142,15 +145,15 @@ def _single(value: Any) -> str:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is an array, NumPy's or hookless's own."""
-    kind = type(value)
-    return isinstance(value, Array) or (kind.__module__, kind.__name__) == ("numpy", "ndarray")
+    """Whether a value is an array of plain elements, NumPy's or hookless's own."""
+    if isinstance(value, Array):
+        return True
+    return kind_of(value) in ("ndarray", "recarray") and items_of(value) is None
 
 
 def summary(array: Any) -> str:
     """Return dtype, shape and what is in an array: its range, or its ends where there is no order."""
-    shape = f"({', '.join(map(str, array.shape))}{',' * (len(array.shape) == 1)})"
-    return f"array {_dtype(array)} {shape}{_contents(array)}"
+    return f"array {_dtype(array)} {shape_text(array.shape)}{_contents(array)}"
 
 
 def _dtype(array: Any) -> str:
@@ -190,6 +193,8 @@ def _elements(flat: Any) -> str:
 
 def _element(value: Any) -> str:
     if value.dtype.kind == "f":
+        # A float of ml_dtypes has no format of its own.
+        value = value if value.dtype.num < 256 else float(value)
         return f"{value:.6g}"
     text = repr(value.item()) if value.dtype.kind in "SUV" else str(value)
     return escape_line(text, most=40)
@@ -226,6 +231,8 @@ def to_json(value: Any) -> Any:
     if kind is EnumValue:
         member = {"name": value.type_name, "member": value.name, "value": to_json(value.value)}
         return {"type": "enum member", **member}
+    if (items := items_of(value)) is not None:
+        return {"type": "array", "shape": list(value.shape), "items": [to_json(one) for one in items]}
     return {"type": kind.__name__, "text": _single(value)}
 
 

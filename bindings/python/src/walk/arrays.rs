@@ -35,6 +35,11 @@ impl<'py> Walker<'_, '_, 'py> {
             (NPY_VSTRING, ArrayClass::Plain) => return self.strings(array),
             _ => {}
         }
+        self.numbers(value, numpy)
+    }
+
+    #[inline(never)]
+    fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
         let prepared = self.prepare(value, numpy)?;
         let placed = self.writer.array(&prepared.head)?;
         self.put(&prepared, placed)
@@ -163,6 +168,7 @@ impl<'py> Walker<'_, '_, 'py> {
     }
 
     /// A24.
+    #[inline(never)]
     fn strings(&mut self, array: &Bound<'py, PyUntypedArray>) -> Result<()> {
         let spec = flat::spec(array);
         let Some((missing, coerce)) = self.passed(spec)? else {

@@ -23,3 +23,20 @@ def describe(array: Any) -> list[Any]:
         bool(array.flags.writeable),
         array.tobytes(),
     ]
+
+
+def every_kind() -> list[Any]:
+    """One array of each kind, some of them large."""
+    objects = np.empty(3, object)
+    objects[:] = [np.arange(20_000), {"x": [1]}, None]
+    return [
+        np.ma.masked_array(np.arange(20_000), np.arange(20_000) % 7 == 0, fill_value=5),
+        objects,
+        np.rec.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")]),
+        np.zeros(2, [("a", "i4"), ("b", "f8")])[0],
+        np.longdouble("1.1"),
+    ]
+
+
+def echo(value: Any) -> Any:
+    return value

@@ -164,7 +164,9 @@ impl Dtype {
     fn alignment(&self) -> u32 {
         if let Some(structure) = self.fields() {
             let inner = structure.fields.iter().map(|field| field.dtype.alignment()).max();
-            return if structure.flags.align { inner.unwrap_or(1) } else { 1 };
+            // NumPy forgets the alignment of a structure that it makes a record.
+            let kept = structure.flags.align && !structure.flags.record;
+            return if kept { inner.unwrap_or(1) } else { 1 };
         }
         let size = u32::try_from(self.itemsize()).unwrap_or(1).max(1);
         match self.letter() {

@@ -65,7 +65,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         })
     }
 
-    /// Writes one value. Recurses once for each open container, which `Limits::depth` bounds.
+    /// Writes one value. Recurses once for each open container, which `Limits::depth` bounds; containers, and what holds none, stay out of
+    /// line, so that a level costs the stack its own locals and no others.
     pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         match exact(value) {
             Exact::Str => self.str(value),
@@ -158,6 +159,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = list.len();
@@ -171,6 +173,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if list.len() == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
@@ -181,6 +184,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
@@ -202,6 +206,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn set(&mut self, kind: SetKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let len = self.passed(value.len())?;
         let mut scope = self.writer.set(kind, len)?;

@@ -100,17 +100,21 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         match chars::of(value) {
             Some(Chars::Ascii(text)) => self.writer.utf8(text, true),
-            Some(found) => {
-                self.text.clear();
-                let surrogates = found.append_to(&mut self.text);
-                // The bytes are UTF-8 of the str's own making; checking them costs less than a second copy of the rule.
-                match std::str::from_utf8(&self.text) {
-                    Ok(text) => self.writer.utf8(text, false),
-                    Err(_) if surrogates => self.writer.text(TextRef::Surrogates(&self.text)),
-                    Err(_) => Err(Error::new(Code::BadUtf8)),
-                }
-            }
-            None => Err(make::refused(self.py)),
+            found => self.wide_str(found),
+        }
+    }
+
+    /// A str that is not ASCII.
+    #[inline(never)]
+    fn wide_str(&mut self, found: Option<Chars<'_>>) -> Result<()> {
+        let Some(found) = found else { return Err(make::refused(self.py)) };
+        self.text.clear();
+        let surrogates = found.append_to(&mut self.text);
+        // The bytes are UTF-8 of the str's own making; checking them costs less than a second copy of the rule.
+        match std::str::from_utf8(&self.text) {
+            Ok(text) => self.writer.utf8(text, false),
+            Err(_) if surrogates => self.writer.text(TextRef::Surrogates(&self.text)),
+            Err(_) => Err(Error::new(Code::BadUtf8)),
         }
     }
 
@@ -119,12 +123,15 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         match make::small_int(value) {
             Some(Ok(value)) => self.writer.signed(value),
             Some(Err(value)) => self.writer.unsigned(value),
-            None => {
-                let most = self.limits.int_bytes;
-                let written = scalars::write_big_int(value, self.writer, most);
-                self.passed(written)?
-            }
+            None => self.big_int(value),
         }
+    }
+
+    #[inline(never)]
+    fn big_int(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let most = self.limits.int_bytes;
+        let written = scalars::write_big_int(value, self.writer, most);
+        self.passed(written)?
     }
 
     /// The result of a call into Python, whose exception, if any, is kept to be raised as it is.
@@ -138,6 +145,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         })
     }
 
+    #[inline(never)]
     fn bytes(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let contents = make::bytes_contents(value).unwrap_or_default();
         if self.writer.bytes(BytesKind::Bytes, contents)? == Placed::Region {
@@ -146,6 +154,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn bytearray(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let found = value.cast::<PyByteArray>().map_err(|_| Error::new(Code::UnsupportedType))?;
         // A copy: another thread could change what is being written. Small ones are cheap; large ones are exported and locked.

@@ -193,7 +193,7 @@ def test_structured_scalars_that_are_refused() -> None:
 
 def test_objects_inside_a_structure_are_refused_by_name() -> None:
     """O is a dtype of whole arrays only."""
-    with pytest.raises(hookless.EncodeError, match="object|O") as caught:
+    with pytest.raises(hookless.EncodeError, match=r"object|O") as caught:
         dumps({"table": np.zeros(2, [("a", object)])})
     assert (caught.value.path, caught.value.code) == ("$.table", "unsupported_type")
 

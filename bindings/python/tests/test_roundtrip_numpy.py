@@ -43,7 +43,7 @@ def dtypes(draw: st.DrawFn) -> np.dtype[Any]:
     order: Any = draw(st.sampled_from("<>"))
     match draw(st.sampled_from(["number", "time", "text", "long", "extension"])):
         case "long":
-            return np.dtype(order + draw(st.sampled_from("gG")))
+            code = draw(st.sampled_from("gG"))
         case "extension":
             dtype: np.dtype[Any] = np.dtype(draw(st.sampled_from(EXTENSIONS)))
             return dtype if dtype.itemsize == 1 else dtype.newbyteorder(order)
@@ -55,7 +55,8 @@ def dtypes(draw: st.DrawFn) -> np.dtype[Any]:
             code = draw(st.sampled_from(["M8", "m8"])) + draw(st.sampled_from(["", f"[{count}{unit}]"]))
         case _:
             code = f"{draw(st.sampled_from('SUV'))}{draw(st.integers(0 if order == '<' else 1, 9))}"
-    return np.dtype(order + code)
+    found: np.dtype[Any] = np.dtype(order + code)
+    return found
 
 
 @st.composite

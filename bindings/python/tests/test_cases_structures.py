@@ -144,6 +144,7 @@ def test_recarray_without_fields() -> None:
     roundtrip(np.ndarray((2,), "S0", b"").view(np.recarray))
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype:DeprecationWarning")
 def test_recarray_of_plain_structures_is_refused() -> None:
     """NumPy makes records of them wherever it can; one that is forced has no form."""
     array = np.zeros(2, [("a", "i4")]).view(np.recarray)

@@ -30,7 +30,9 @@ def describe(value: Any, numpy: Any, describe_any: Callable[[Any], Any]) -> Any:
         dtype, shape = value.dtype, {"shape": list(value.shape), "order": order(value)}
         spec = {"missing": missing(dtype.na_object) if hasattr(dtype, "na_object") else False}
         na_object = getattr(dtype, "na_object", None)
-        items = [None if item is na_object or item != item or item == na_object else item for item in flat(value)]
+        items = [
+            None if item is na_object or item != item or item == na_object else item for item in flat(value)
+        ]
         return ["strings", spec | {"coerce": dtype.coerce} | shape | {"items": items}]
     if kind in (numpy.ndarray, numpy.recarray):
         return ["ndarray", _array(value, numpy)]

@@ -1,4 +1,4 @@
-"""Reported problems with masked arrays, arrays of objects and of texts, long doubles, numbered as collected."""
+"""Reported problems with masked, object and text arrays and long doubles, numbered as they were collected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.ma as ma
+import numpy.ma
 import pytest
 
 import hookless
@@ -15,6 +15,8 @@ from hookless import Decoder, Limits, decode, dumps, encode, loads
 from same import assert_same
 from test_cases_numpy import roundtrip
 
+# Its type hints know little of what lies inside.
+ma: Any = np.ma
 NUMPY_2 = not np.__version__.startswith("1.")
 
 MASKED = {
@@ -118,7 +120,7 @@ def roundtrip_masked(array: Any) -> None:
 
 
 def test_masked_arrays_that_are_refused() -> None:
-    """Over objects or texts of any length, over another class, with a fill value that has fields, the constant."""
+    """Over objects, over another class, with a fill value that has fields, the constant."""
     forced = ma.masked_array([1.0])
     forced._fill_value = np.zeros((), [("a", "i4")])
     matrix = ma.masked_array([[1.0]])
@@ -166,7 +168,12 @@ def test_c065_object_arrays(name: str) -> None:
 def test_c065_object_arrays_in_any_memory_order() -> None:
     """Strided ones are compacted; c039: without dimensions it stays an array."""
     array = np.arange(24).reshape(2, 3, 4).astype(object)
-    for view in (array[:, ::2], array.transpose(1, 0, 2), array[..., ::-1], np.broadcast_to(array[0], (2, 3, 4))):
+    for view in (
+        array[:, ::2],
+        array.transpose(1, 0, 2),
+        array[..., ::-1],
+        np.broadcast_to(array[0], (2, 3, 4)),
+    ):
         assert_same(loads(dumps(view)), view.copy(order="C"))
     assert type(loads(dumps(np.array(None, dtype=object)))) is np.ndarray
 
@@ -376,7 +383,7 @@ def test_c044_arrays_past_four_gib() -> None:
 
 
 def test_c044_a_decoder_takes_an_array_past_four_gib() -> None:
-    """It waits for all bytes that the head announces, and stops at its limit; memory is reserved, not touched."""
+    """It waits for all that the head announces, or stops at its limit; memory is reserved, not touched."""
     parts = encode(np.zeros(2**32 + 8, "u1"))
     head = bytes(memoryview(parts[0]))
     decoder = Decoder()

@@ -200,7 +200,7 @@ def test_c060_slices_of_memory_maps(tmp_path: Path) -> None:
         np.arange(3).view(type("Unit", (np.ndarray,), {})),
         np.ma.masked,
         np.ma.array(np.arange(3).view(type("Unit", (np.ndarray,), {}))),
-        np.ma.mrecords.fromrecords([(1, 2)]),
+        np.ma.mrecords.fromrecords([(1, 2)]),  # type: ignore[no-untyped-call]
     ],
     ids=["user", "the masked constant", "masked user", "masked records"],
 )

@@ -144,6 +144,7 @@ def test_recarray_without_fields() -> None:
     roundtrip(np.ndarray((2,), "S0", b"").view(np.recarray))
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype:DeprecationWarning")
 def test_recarray_of_plain_structures_is_refused() -> None:
     """NumPy makes records of them wherever it can; one that is forced has no form."""
     array = np.zeros(2, [("a", "i4")]).view(np.recarray)
@@ -193,7 +194,7 @@ def test_structured_scalars_that_are_refused() -> None:
 
 def test_objects_inside_a_structure_are_refused_by_name() -> None:
     """O is a dtype of whole arrays only."""
-    with pytest.raises(hookless.EncodeError, match="object|O") as caught:
+    with pytest.raises(hookless.EncodeError, match=r"object|O") as caught:
         dumps({"table": np.zeros(2, [("a", object)])})
     assert (caught.value.path, caught.value.code) == ("$.table", "unsupported_type")
 

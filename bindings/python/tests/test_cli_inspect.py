@@ -92,7 +92,10 @@ def test_tree_and_region_map(show: Show) -> None:
     ("name", "shown"),
     [
         ("masked masked-hard", "masked array <i4 (2,), data bytes 8, mask bytes 2, hard mask"),
-        ("masked masked-in-the-region", "masked array |u1 (16384,), data bytes 16384 in slot 0, mask bytes 16384 in slot 1"),
+        (
+            "masked masked-in-the-region",
+            "masked array |u1 (16384,), data bytes 16384 in slot 0, mask bytes 16384 in slot 1",
+        ),
         ("flat objects-2x2-F", "array of objects (2, 2) F order"),
         ("flat objects", "[3] float 2.5"),
         ("flat strings-missing-is-None", "array of texts (2,), a, missing"),

@@ -29,7 +29,10 @@ from hookless._show import summary, to_json, to_lines
         (np.arange(10).astype("M8[D]"), "array <M8[D] (10,), 1970-01-01 to 1970-01-10"),
         (np.array(["nat", "2020"] * 5, "M8[Y]"), "array <M8[Y] (10,), 2020 to 2020 (5 NaT)"),
         (np.array([1 + 2j]), "array <c16 (1,): (1+2j)"),
-        (np.rec.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")]), "array (numpy.record, [('a', '<i4'), ('b', '<f8')]) (1,): (1, 2.5)"),
+        (
+            np.rec.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")]),
+            "array (numpy.record, [('a', '<i4'), ('b', '<f8')]) (1,): (1, 2.5)",
+        ),
         (np.arange(3).astype(ml_dtypes.bfloat16), "array <V2 (3,): 0.0 1.0 2.0"),
         (np.arange(9).astype(ml_dtypes.float8_e5m2), "array <f1 (9,), 0 to 8"),
         (np.arange(9, dtype="g"), f"array {np.dtype('g').str} (9,), 0 to 8"),
@@ -42,7 +45,10 @@ def test_summaries(array: object, shown: str) -> None:
 @pytest.mark.parametrize(
     ("array", "shown"),
     [
-        (np.array([1, None, "a\x1b", [2], 10**500], object), "array of objects (5,): 1 None 'a\\x1b' list 0x"),
+        (
+            np.array([1, None, "a\x1b", [2], 10**500], object),
+            "array of objects (5,): 1 None 'a\\x1b' list 0x",
+        ),
         (np.array([[1.5] * 3] * 3, object), "array of objects (3, 3): 1.5 1.5 1.5 1.5 1.5 1.5 …"),
         (np.array([], object), "array of objects (0,)"),
         (ma.masked_array(np.arange(9), np.arange(9) > 6), "masked array <i8 (9,), 0 to 8; 2 masked"),

@@ -248,7 +248,7 @@ class Array:
 
     @property
     def dtype(self) -> str:
-        """NumPy's `dtype.str`, such as `<f8`; `<g[x87]` for a long double, `<bfloat16` for ml_dtypes' types."""
+        """NumPy's `dtype.str`, such as `<f8`; `<g[x87]` for a long double, `<bfloat16` for ml_dtypes."""
 
     @property
     def recarray(self) -> bool:
@@ -287,7 +287,7 @@ class Scalar:
 
     @property
     def dtype(self) -> str:
-        """NumPy's `dtype.str`, little-endian, without a size for `S`, `U` and plain `V`; else as `Array.dtype`."""
+        """NumPy's `dtype.str`, little-endian, without a size for `S`, `U`, plain `V`; or as `Array.dtype`."""
 
     @property
     def structure(self) -> dict[str, Any] | None:

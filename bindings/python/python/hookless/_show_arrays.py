@@ -46,7 +46,11 @@ def special(value: Any, single: Callable[[Any], str]) -> str | None:
     items = items_of(value)
     if items is None:
         return None
-    of = "objects" if isinstance(value, ObjectArray) or kind_of(value) and value.dtype.kind == "O" else "texts"
+    of = (
+        "objects"
+        if isinstance(value, ObjectArray) or (kind_of(value) and value.dtype.kind == "O")
+        else "texts"
+    )
     shown = " ".join(map(_short(single), itertools.islice(items, _ITEMS)))
     more = " …" if len(items) > _ITEMS else ""
     return f"array of {of} {shape_text(value.shape)}" + (f": {shown}{more}" if items else "")

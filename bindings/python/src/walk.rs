@@ -84,13 +84,22 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let (re, im) = make::complex_parts(value);
                 self.writer.complex(re, im)
             }
-            Exact::Other => match self.warm.records.kind_of(value) {
-                Some(kind) => self.inert(kind, value),
-                None => match self.other(value)? {
-                    // Not from within `other`: the frames of a value that is nested deeply stay small.
-                    Some(substitute) => self.substitute(&substitute),
-                    None => Ok(()),
-                },
+            Exact::Other => self.rest(value),
+        }
+    }
+
+    /// Writes a value of another type than Python's own.
+    ///
+    /// Each container has a function of its own here, which is not inlined, and so has each leaf with many locals: the stack of a deeply nested
+    /// value is made of what its containers need and no more.
+    #[inline(never)]
+    fn rest(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match self.warm.records.kind_of(value) {
+            Some(kind) => self.inert(kind, value),
+            None => match self.other(value)? {
+                // Not from within `other`: the frames of a value that is nested deeply stay small.
+                Some(substitute) => self.substitute(&substitute),
+                None => Ok(()),
             },
         }
     }
@@ -145,6 +154,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn bytearray(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let found = value.cast::<PyByteArray>().map_err(|_| Error::new(Code::UnsupportedType))?;
         // A copy: another thread could change what is being written. Small ones are cheap; large ones are exported and locked.
@@ -158,6 +168,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = list.len();
@@ -171,6 +182,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if list.len() == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
@@ -181,6 +193,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
+    #[inline(never)]
     fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
@@ -202,6 +215,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
     fn set(&mut self, kind: SetKind, value: &Bound<'py, PyAny>) -> Result<()> {
         let len = self.passed(value.len())?;
         let mut scope = self.writer.set(kind, len)?;
@@ -276,6 +290,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Error::new(Code::UnsupportedType).note(note)
     }
 
+    #[inline(never)]
     fn inert_array(&mut self, array: &Array) -> Result<()> {
         let data = array.data.bind(self.py);
         match self.writer.array(&array.head)? {
@@ -286,6 +301,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A12: in its own order where that is contiguous, otherwise copied to C order. A hint, where the wire lacks the dtype.
+    #[inline(never)]
     fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Option<String>> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
@@ -335,6 +351,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
+    #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let remote = self.warm.remote_error.bind(self.py);
         let described = if value.get_type().is(remote) {
@@ -350,6 +367,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
     }
 
+    #[inline(never)]
     fn failure(&mut self, failure: &Bound<'py, Failure>) -> Result<()> {
         let found = failure::entries(failure);
         let (entries, numbers) = self.passed(found)?;

@@ -85,13 +85,22 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let (re, im) = make::complex_parts(value);
                 self.writer.complex(re, im)
             }
-            Exact::Other => match self.warm.records.kind_of(value) {
-                Some(kind) => self.inert(kind, value),
-                None => match self.other(value)? {
-                    // Not from within `other`: the frames of a value that is nested deeply stay small.
-                    Some(substitute) => self.substitute(&substitute),
-                    None => Ok(()),
-                },
+            Exact::Other => self.rest(value),
+        }
+    }
+
+    /// Writes a value of another type than Python's own.
+    ///
+    /// Each container has a function of its own here, which is not inlined, and so has each leaf with many locals: the stack of a deeply nested
+    /// value is made of what its containers need and no more.
+    #[inline(never)]
+    fn rest(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match self.warm.records.kind_of(value) {
+            Some(kind) => self.inert(kind, value),
+            None => match self.other(value)? {
+                // Not from within `other`: the frames of a value that is nested deeply stay small.
+                Some(substitute) => self.substitute(&substitute),
+                None => Ok(()),
             },
         }
     }
@@ -307,6 +316,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Error::new(Code::UnsupportedType).note(note)
     }
 
+    #[inline(never)]
     fn inert_array(&mut self, array: &Array) -> Result<()> {
         let placed = self.writer.array(&array.head)?;
         self.inert_data(array, placed);
@@ -322,6 +332,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
+    #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let remote = self.warm.remote_error.bind(self.py);
         let described = if value.get_type().is(remote) {
@@ -337,6 +348,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
     }
 
+    #[inline(never)]
     fn failure(&mut self, failure: &Bound<'py, Failure>) -> Result<()> {
         let found = failure::entries(failure);
         let (entries, numbers) = self.passed(found)?;

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
 
 import pytest
 
+from hookless import dumps, loads
 from standard_samples import STANDARD
 from types_table import check, rows
 
@@ -16,18 +19,43 @@ BUILTINS: list[Any] = [
 ]  # fmt: skip
 
 
+@dataclass
+class Point:
+    """A class of a child's own."""
+
+    x: Any
+
+
+class Pair(NamedTuple):
+    """Another."""
+
+    x: Any
+
+
+class Colour(Enum):
+    """A third."""
+
+    RED = 1
+    MANY = (1, [2])
+
+
+RECORDS = [loads(dumps(made)) for made in (Point(1), Point([1]), Pair(1), Pair({}), Colour.RED, Colour.MANY)]
+
+
 def samples() -> dict[str, list[Any]]:
     """Samples by the name of their type, in builtins without the module."""
     found: dict[str, list[Any]] = {}
-    for value in BUILTINS + [value for line in STANDARD.values() for value in line]:
+    for value in BUILTINS + RECORDS + [value for line in STANDARD.values() for value in line]:
         kind = type(value)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        found.setdefault(name.replace("pathlib._local.", "pathlib."), []).append(value)
+        # The name under which it is public.
+        name = name.replace("pathlib._local.", "pathlib.").replace("hookless.records.", "hookless.")
+        found.setdefault(name, []).append(value)
     return found
 
 
 SAMPLES = samples()
-ROWS = rows("Builtins") | rows("Standard library")
+ROWS = rows("Builtins") | rows("Standard library") | rows("Classes of your own")
 
 
 def test_every_type_has_a_row_and_every_row_a_type() -> None:

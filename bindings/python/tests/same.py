@@ -18,9 +18,8 @@ from typing import Any
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
-import hookless
-
 import describing_numpy
+import hookless
 
 __all__ = ["assert_same", "form"]
 

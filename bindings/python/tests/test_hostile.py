@@ -253,7 +253,9 @@ BOMBS: dict[str, bytes] = {
     "wide texts": texts(2, naive.text("\U0001f600" + "a" * 500_000)),
     "masked arrays": naive.array([naive.node(17, [ONE_BYTE, b"\xc0", b"\xc0", b"\xc2"])] * 20_000),
     "half floats of ml_dtypes": naive.array([bytes.fromhex("93d40117d608783c0100c402803f")] * 50_000),
-    "records": naive.array([bytes.fromhex("93d401179301029195a161c00090d608757c0001c40105")] * 20_000),
+    "records of NumPy": naive.array(
+        [bytes.fromhex("93d401179301029195a161c00090d608757c0001c40105")] * 20_000
+    ),
 }
 
 

@@ -31,15 +31,9 @@ impl<'py> Walker<'_, '_, 'py> {
     pub(super) fn ndarray(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let class = self.class_of(value, numpy);
-        match (array.dtype().num(), class) {
-            (NPY_VSTRING, ArrayClass::Plain) => return self.strings(array),
-            _ => {}
+        if (array.dtype().num(), class) == (NPY_VSTRING, ArrayClass::Plain) {
+            return self.strings(array);
         }
-        self.numbers(value, numpy)
-    }
-
-    #[inline(never)]
-    fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
         let prepared = self.prepare(value, numpy)?;
         let placed = self.writer.array(&prepared.head)?;
         self.put(&prepared, placed)

@@ -40,7 +40,7 @@ from hookless.errors import (
     WorkerDied,
 )
 from hookless.files import dump, load
-from hookless.remote import RemoteError
+from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
@@ -72,6 +72,8 @@ __all__ = [
     "Limits",
     "ProtocolError",
     "RemoteError",
+    "RemoteErrorGroup",
+    "RemoteExit",
     "Scalar",
     "Stalled",
     "TraceFrame",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import stat
 
 from hookless._safe import attempt, exact_text
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, TypeAlias
 
+    from hookless._hookless import TraceFrame
+
     _Positions: TypeAlias = tuple[int | None, int | None, int | None, int | None]
 
 __all__ = ["RawFrame", "frames_of"]
@@ -18,8 +22,9 @@ __all__ = ["RawFrame", "frames_of"]
 # The frames of the child's own loop: they say nothing about the code that failed.
 _OWN = __file__.removesuffix("_frames.py") + "_child.py"
 
-# Characters of a source line; generated code can have very long ones.
+# Characters of a source line; generated code can have very long ones. Bytes of a file that is read for one.
 _SOURCE = 512
+_FILE = 16 << 20
 
 
 class RawFrame:
@@ -29,6 +34,12 @@ class RawFrame:
 
     def __init__(self, file: str, function: str, positions: _Positions, source: str | None) -> None:
         self.file, self.function, self.positions, self.source = file, function, positions, source
+
+    @classmethod
+    def of(cls, frame: TraceFrame) -> RawFrame:
+        """Return a frame that came from another process."""
+        positions = (frame.line, frame.end_line, frame.column, frame.end_column)
+        return cls(frame.file, frame.function, positions, frame.source)
 
 
 def frames_of(traceback: TracebackType | None, most: int) -> tuple[list[RawFrame], int]:
@@ -70,8 +81,23 @@ def _source(file: str, line: int | None, scope: dict[str, Any], fresh: set[str])
 
     if line is None:
         return None
+    if file not in linecache.cache and not _is_readable(file):
+        return None
     if file not in fresh:
         # Once for each file and traceback: the file may have changed since an earlier failure.
         linecache.checkcache(file)
         fresh.add(file)
     return linecache.getline(file, line, scope).rstrip("\r\n")[:_SOURCE] or None
+
+
+def _is_readable(file: str) -> bool:
+    """Whether a name, if there is a file of that name, is that of an ordinary file of ordinary size.
+
+    A name is only what the code says of itself: reading a pipe waits, and reading /dev/zero has no end.
+    """
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        # There is none: the text may still come from the module's loader.
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_size <= _FILE

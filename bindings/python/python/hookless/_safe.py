@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-__all__ = ["Broken", "attempt", "cap", "exact_text", "inherits", "lineage", "names", "sendable", "short_repr"]
+__all__ = [
+    "Broken",
+    "attempt",
+    "cap",
+    "exact_text",
+    "inherits",
+    "lineage",
+    "names",
+    "never_interrupted",
+    "sendable",
+    "short_repr",
+]
 
 _MODULE: Any = type.__dict__["__module__"]
 _QUALNAME: Any = type.__dict__["__qualname__"]
@@ -39,12 +50,23 @@ class Broken:
         self.type_name = type_name
 
 
+# Whether Ctrl-C may come. In a worker's child it cannot: there a KeyboardInterrupt is foreign code's own.
+_interruptible = True
+
+
+def never_interrupted() -> None:
+    """Say that this process is no one's to interrupt, so that `attempt` lets nothing out at all."""
+    global _interruptible
+    _interruptible = False
+
+
 def attempt(call: Callable[..., _T], *arguments: Any) -> _T | Broken:
     """Call, and return what it returns, or Broken. Only Ctrl-C gets out, unless an argument raised itself."""
     try:
         return call(*arguments)
     except BaseException as error:
-        if type(error) is KeyboardInterrupt and not any(error is one for one in arguments):
+        interrupt = _interruptible and type(error) is KeyboardInterrupt
+        if interrupt and not any(error is one for one in arguments):
             raise
         return Broken(names(type(error))[1])
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import itertools
 
+from hookless._attributes import DENIALS
 from hookless._draft import Draft, collect
 from hookless._hookless import Failure, Limits, TraceFrame, dumps, encodable
-from hookless._safe import Broken, attempt, cap, short_repr
+from hookless._safe import Broken, attempt, cap, lineage, names, short_repr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hookless._frames import RawFrame
 
@@ -52,19 +53,44 @@ def _ladder(limits: Limits) -> list[_Rung]:
     ]
 
 
-def describe(error: BaseException, limits: Limits | None = None) -> Failure:
+def describe(
+    error: BaseException, limits: Limits | None = None, *, denials: Sequence[str] = (), complete: bool = True
+) -> Failure:
     """Return what is known of an exception, of its causes and contexts, and of its members if it is a group.
 
-    It fits into `limits` if anything does. Frames go first, then arguments, text, links.
+    It fits into `limits` if anything does. Frames go first, then arguments, text, links. `denials` are put
+    before those that the exception and its chain carry; unless they are `complete`, `cut` says so.
     """
     limits = limits or Limits()
+    found = attempt(_describe, error, limits, denials, complete)
+    if not isinstance(found, Broken):
+        return found
+    # Foreign code has broken what we need, or there is no memory for more.
+    module, qualname, _ = names(type(error))
+    bases = tuple(".".join(names(kind)[:2]) for kind in lineage(type(error))[1:4])
+    message = f"<not described: {found.type_name}>"
+    return Failure(cap(module, 64), cap(qualname, 64), bases, message, cut=("message", "args", "frames"))
+
+
+def _describe(error: BaseException, limits: Limits, denials: Sequence[str], complete: bool) -> Failure:
     drafts = collect(error, limits)
+    _gather_denials(drafts, denials, complete)
     ladder = _ladder(limits)
     for rung in ladder[:-1]:
         failure = _build(drafts, rung)
         if not isinstance(attempt(_encode, failure, limits), Broken):
             return failure
     return _build(drafts, ladder[-1])
+
+
+def _gather_denials(drafts: list[Draft], denials: Sequence[str], complete: bool) -> None:
+    """Give the first exception the denials of all, outermost first, each once."""
+    outermost = sorted(drafts, key=lambda draft: draft.number)
+    first = outermost[0]
+    found = dict.fromkeys([*denials, *(text for draft in outermost for text in draft.denials)])
+    first.denials = list(found)[:DENIALS]
+    if len(found) > DENIALS or not complete:
+        first.cut.append("denials")
 
 
 def _encode(failure: Failure, limits: Limits) -> None:
@@ -92,6 +118,7 @@ class _Entry:
         bases = draft.bases if rung.bases else []
         frames = self.frames()
         notes, args, fields = self.data()
+        denials = self.denials()
         parts = (
             self.text(draft.module, "module"),
             self.text(draft.qualname, "qualname"),
@@ -105,6 +132,7 @@ class _Entry:
             *parts,
             notes=notes,
             fields=fields,
+            denials=denials,
             frames=frames,
             cause=cause,
             context=context,
@@ -133,6 +161,13 @@ class _Entry:
         args = tuple(self.short(value, f"args[{index}]") for index, value in enumerate(draft.args))
         fields = {name: self.short(value, f"fields.{name}") for name, value in draft.fields.items()}
         return notes, args, fields
+
+    def denials(self) -> tuple[str, ...]:
+        """As many as there is room for: they are short, and say what an answer to the failure may be."""
+        most = len(self.draft.denials) if self.rung.data == "all" else 8 if self.rung.bases else 0
+        if most < len(self.draft.denials):
+            self.cut.append("denials")
+        return tuple(self.text(one, "denials") for one in self.draft.denials[:most])
 
     def short(self, value: object, name: str) -> object:
         if encodable(value, _SHORT):

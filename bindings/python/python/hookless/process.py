@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from hookless._bounds import default_memory, processes
+from hookless._builders import Builder, Errors, check_errors
 from hookless._hookless import Limits
 from hookless._output import Listener
 from hookless._session import Request, Session
@@ -46,6 +47,12 @@ class Worker:
     `limits` bound what the host decodes and the child encodes. `stall` is how many seconds a frame that has
     begun may stand still, `start_timeout` how many the child has to start.
 
+    `errors` says what a failure of the child is raised as. "builtin": what derived from a builtin Exception
+    in the child does so here, and is a RemoteError as well. "plain": all are a RemoteError and no more. A
+    dict of builders such as `{"app.Quota": build}` is asked first: the one for the nearest class in the failure's
+    MRO, by name, is given the `Failure` and returns the exception to raise. Failures among values are never
+    built so.
+
     What the child may use up, where None leaves the system's own bound: `memory`, its address space in
     bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`.
     The kernel counts those together with all else that the user runs, and not for root: there only memory
@@ -67,6 +74,7 @@ class Worker:
         limits: Limits | None = None,
         stall: float = 30.0,
         start_timeout: float = 30.0,
+        errors: Errors = "builtin",
         memory: int | None = default_memory(),
         cpu_seconds: int | None = None,
         file_size: int | None = 1 << 30,
@@ -77,6 +85,7 @@ class Worker:
             raise ValueError(f"isolation= is 'strict', 'auto' or 'none', not {isolation!r}")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
+        self._errors = check_errors(errors)
         rlimits = {
             "memory": _count("memory", memory),
             "cpu_seconds": _count("cpu_seconds", cpu_seconds),
@@ -103,11 +112,12 @@ class Worker:
         then named so. An `async def` function is run to its end. Arguments and result are values of the
         closed set.
 
-        Raises RemoteError for what the function raised, or if its result cannot be sent; EncodeError if an
+        Raises RemoteError for what the function raised (but see `errors`), or if its result cannot be sent;
+        EncodeError if an
         argument cannot be sent; WorkerDied, DecodeError, ProtocolError or Stalled if the child ended or broke
         a rule, after which the worker is over.
         """
-        return self._session.call(_function(target, args, kwargs))
+        return self._session.call(_function(target, args, kwargs), errors=self._errors)
 
     def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
         """Run a script's text in the child, and return what it assigned to `result`; None if nothing.
@@ -115,21 +125,28 @@ class Worker:
         The file is read here. `inputs` are global names that it finds. Raises as `call` does, and OSError or
         SyntaxError if the file cannot be read.
         """
-        return self._session.call(_script(path, inputs))
+        return self._session.call(_script(path, inputs), errors=self._errors)
 
-    def options(self, *, deadline: float | None = None, on_output: Listener | None = None) -> Configured:
+    def options(
+        self,
+        *,
+        deadline: float | None = None,
+        on_output: Listener | None = None,
+        errors: Errors | None = None,
+    ) -> Configured:
         """Return this worker with options for its calls.
 
         A call that has no answer after `deadline` seconds, time in the queue included, raises
         DeadlineExceeded, and the child is stopped. `on_output("stdout" or "stderr", data)` is given what the
         child prints during the call, all of it before the call returns, up to 16 MiB. If it raises, that
-        comes out when the call is over.
+        comes out when the call is over. `errors` is that of `Worker`, for these calls.
         """
         if deadline is not None:
             deadline = _seconds("deadline", deadline)
         if on_output is not None and not callable(on_output):
             raise TypeError(f"on_output= is a function of stream and data, not a {type(on_output).__name__}")
-        return Configured(self, deadline, on_output)
+        chosen = self._errors if errors is None else check_errors(errors)
+        return Configured(self, deadline, on_output, chosen)
 
     @property
     def isolation(self) -> dict[str, str]:
@@ -176,18 +193,26 @@ class Worker:
 class Configured:
     """A worker with options for its calls; made by `Worker.options`."""
 
-    def __init__(self, worker: Worker, deadline: float | None, on_output: Listener | None) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        deadline: float | None,
+        on_output: Listener | None,
+        errors: str | dict[str, Builder],
+    ) -> None:
         # The worker is held, not only its session: it closes that when nobody holds it any more.
-        self._worker, self._deadline, self._on_output = worker, deadline, on_output
+        self._worker, self._deadline, self._on_output, self._errors = worker, deadline, on_output, errors
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
         """Call a function in the child: see `Worker.call`."""
-        session = self._worker._session
-        return session.call(_function(target, args, kwargs), self._deadline, self._on_output)
+        return self._call(_function(target, args, kwargs))
 
     def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
         """Run a script's text in the child: see `Worker.run`."""
-        return self._worker._session.call(_script(path, inputs), self._deadline, self._on_output)
+        return self._call(_script(path, inputs))
+
+    def _call(self, request: Request) -> Any:
+        return self._worker._session.call(request, self._deadline, self._on_output, self._errors)
 
 
 def _function(target: Target, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:

@@ -116,18 +116,32 @@ def cap(text: str, most: int) -> str:
 
 def short_repr(value: object) -> str:
     """Return the repr of a value, on one line, escaped and short; a placeholder where it has none."""
-    import reprlib
-
     if type(value) in (str, bytes, bytearray):
         value = value[:_REPR]  # type: ignore[index]
+    text = exact_text(attempt(_repr, value))
+    if text is None:
+        text = _plain_repr(value)
+    return escape_line(text, most=_REPR)
+
+
+def _repr(value: object) -> str:
+    """Return a repr that shows a few items of each container, and of what has no repr why."""
+    import reprlib
+
     short = reprlib.Repr()
     short.maxother = short.maxstring = short.maxlong = _REPR
-    shown = attempt(short.repr, value)
+    # Of what is no container; reprlib's own would hide the failure.
+    short.repr_instance = lambda one, level: _plain_repr(one)  # type: ignore[method-assign]
+    return short.repr(value)
+
+
+def _plain_repr(value: object) -> str:
+    shown = attempt(repr, value)
     text = exact_text(shown)
     if text is None:
         reason = f": repr() raised {shown.type_name}" if isinstance(shown, Broken) else ""
         text = f"<unprintable {names(type(value))[1]}{reason}>"
-    return escape_line(text, most=_REPR)
+    return text[:_REPR]
 
 
 def sendable(value: object, most: int) -> bool:

@@ -49,9 +49,9 @@ class Worker:
 
     `errors` says what a failure of the child is raised as. "builtin": what derived from a builtin Exception
     in the child does so here, and is a RemoteError as well. "plain": all are a RemoteError and no more. A
-    dict of builders such as `{"app.Quota": build}` is asked first: the one for the nearest class in the failure's
-    MRO, by name, is given the `Failure` and returns the exception to raise. Failures among values are never
-    built so.
+    dict of builders such as `{"app.Quota": build}` is asked first: the one for the nearest class in the
+    failure's MRO, by name, is given the `Failure` and returns the exception to raise. Failures among values
+    are never built so.
 
     What the child may use up, where None leaves the system's own bound: `memory`, its address space in
     bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`.

@@ -61,9 +61,9 @@ def _os(error: Any, failure: Failure) -> None:
 def _unicode(error: Any, failure: Failure) -> None:
     """All of them or none: CPython reads `object` from `start` to `end`."""
     fields = failure.fields
-    names = tuple(
-        name for name in ("encoding", "object", "start", "end", "reason") if hasattr(type(error), name)
-    )
+    # CPython gives a UnicodeTranslateError an `encoding`, but nothing to put there.
+    first = () if isinstance(error, UnicodeTranslateError) else ("encoding",)
+    names = (*first, "object", "start", "end", "reason")
     source: Any = fields.get("object")
     start: Any = fields.get("start")
     end: Any = fields.get("end")

@@ -42,8 +42,8 @@ def test_every_builtin_is_caught_by_its_own_name(child: Worker, name: str) -> No
         return
     with pytest.raises(kind) as found:
         child.call("failing:builtin", name)
+    assert isinstance(found.value, RemoteError) and found.value.remote.type_name == name
     error: Any = found.value
-    assert isinstance(error, RemoteError) and error.remote.type_name == name
     if issubclass(kind, OSError):
         assert (error.errno, error.strerror, error.filename, error.filename2) == (5, "said so", "one", "two")
     elif issubclass(kind, SyntaxError):
@@ -163,7 +163,12 @@ def test_source_lines_are_read_from_ordinary_files_only(child: Worker, tmp_path:
     os.mkfifo(pipe)
     real = tmp_path / "real.py"
     real.write_text("first line\nsecond line\n")
-    for name, source in ((str(pipe), None), ("/dev/zero", None), (str(real), "second line"), ("no such", None)):
+    for name, source in (
+        (str(pipe), None),
+        ("/dev/zero", None),
+        (str(real), "second line"),
+        ("no such", None),
+    ):
         with pytest.raises(KeyError) as found:
             child.options(deadline=60.0).call("failing:named_file", name)
         last = found.value.remote.frames[-1]  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookless._hookless import Limits
 
     # What an entry of a report is read from.
-    Source: TypeAlias = BaseException | Failure
+    _Source: TypeAlias = BaseException | Failure
 
 __all__ = ["Draft", "collect"]
 
@@ -176,7 +176,7 @@ def told_by(error: BaseException) -> Failure | None:
     return found if type(found) is Failure else None
 
 
-def draft_of(source: Source, number: int, limits: Limits) -> Draft:
+def draft_of(source: _Source, number: int, limits: Limits) -> Draft:
     """Read one exception, without what it leads to."""
     return _Told(source, number, limits) if type(source) is Failure else _Live(source, number, limits)
 
@@ -189,7 +189,7 @@ def collect(error: BaseException, limits: Limits) -> list[Draft]:
     """
     first = draft_of(error, 0, limits)
     # By address. The exceptions are held, so that no address is used twice.
-    seen: dict[int, tuple[Source, Draft]] = {id(error): (error, first)}
+    seen: dict[int, tuple[_Source, Draft]] = {id(error): (error, first)}
     # With the number of exceptions on the path that leads there by cause and context, and by members.
     stack = [(first, 1, 1, _links(error))]
     done: list[Draft] = []
@@ -218,7 +218,7 @@ def collect(error: BaseException, limits: Limits) -> list[Draft]:
     return done
 
 
-def _links(source: Source) -> Iterator[tuple[str, Source]]:
+def _links(source: _Source) -> Iterator[tuple[str, _Source]]:
     """Yield what an exception leads to."""
     if type(source) is Failure:
         for name, linked in (("cause", source.cause), ("context", source.context)):
@@ -234,7 +234,7 @@ def _links(source: Source) -> Iterator[tuple[str, Source]]:
             yield "members", as_it_came(target)
 
 
-def _chain(error: BaseException) -> Iterator[tuple[str, Source]]:
+def _chain(error: BaseException) -> Iterator[tuple[str, _Source]]:
     told = told_by(error)
     found: dict[str, BaseException | None] = {
         name: _BASE[f"__{name}__"].__get__(error) for name in ("cause", "context")
@@ -253,7 +253,7 @@ def _chain(error: BaseException) -> Iterator[tuple[str, Source]]:
             return
 
 
-def as_it_came(error: BaseException) -> Source:
+def as_it_came(error: BaseException) -> _Source:
     """Return the report of a remote error that was not raised in this process; any other as it is."""
     if _BASE["__traceback__"].__get__(error) is not None:
         return error

@@ -131,7 +131,7 @@ def _repr(value: object) -> str:
     short = reprlib.Repr()
     short.maxother = short.maxstring = short.maxlong = _REPR
     # Of what is no container; reprlib's own would hide the failure.
-    short.repr_instance = lambda one, level: _plain_repr(one)  # type: ignore[method-assign]
+    short.repr_instance = lambda x, level: _plain_repr(x)  # type: ignore[method-assign]
     return short.repr(value)
 
 

@@ -130,7 +130,11 @@ impl Failure {
         let py = slf.py();
         let options = PyDict::new(py);
         options.set_item("colour", colour)?;
-        py.import("hookless._note")?.getattr("note_of")?.call((slf,), Some(&options))?.str().map(Bound::into_any)
+        py.import("hookless._note")?
+            .getattr("note_of")?
+            .call((slf,), Some(&options))?
+            .str()
+            .map(Bound::into_any)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -31,7 +31,9 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod array;
+pub mod display;
 mod error;
+mod failure;
 pub mod frame;
 pub mod limits;
 pub mod session;
@@ -40,6 +42,7 @@ pub mod wire;
 
 pub use array::{Array, ByteOrder, Dtype, Field, Letter, Order, Scalar, ScalarKind};
 pub use error::{Class, Code, Error, Result};
+pub use failure::RemoteError;
 pub use limits::Limits;
 pub use value::{Entry, Int, IntForm, Report, Surrogates, Text, TextRef, TraceFrame, Value};
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hookless._attributes import attributes_of, denials_of, fields_of
-from hookless._frames import RawFrame, frames_of
-from hookless._hookless import Failure
+from hookless._frames import frames_of, shortened
+from hookless._hookless import Failure, TraceFrame
 from hookless._note import Told
 from hookless._safe import Broken, attempt, cap, exact_text, inherits, lineage, names, sendable, short_repr
 from hookless.remote import RemoteError
@@ -41,7 +41,7 @@ class Draft:
     notes: list[str]
     args: list[object]
     fields: dict[str, object]
-    frames: list[RawFrame]
+    frames: list[TraceFrame]
     """Those that are kept."""
     depth: int
     """How many frames there were."""
@@ -99,7 +99,9 @@ class _Live(Draft):
         else:
             self.fields = {name: self.keep(value, f"fields.{name}") for name, value in told.fields.items()}
         self.denials = denials_of(error)
-        self.frames, self.depth = frames_of(_BASE["__traceback__"].__get__(error), limits.frames)
+        trace = _BASE["__traceback__"].__get__(error)
+        self.frames, self.depth, whole = frames_of(trace, limits.frames, limits.text)
+        self.cut += [] if whole else ["frames"]
         self.suppress_context = _BASE["__suppress_context__"].__get__(error)
 
     def _read_names(self, error: BaseException) -> None:
@@ -164,7 +166,9 @@ class _Told(Draft):
         self.depth = len(found)
         if self.depth > most:
             found = found[: most // 2] + found[self.depth - (most - most // 2) :]
-        self.frames = [RawFrame.of(one) for one in found]
+        self.frames = [shortened(one, limits.text) for one in found]
+        if any(one is not kept for one, kept in zip(found, self.frames, strict=True)):
+            self.cut.append("frames")
         self.suppress_context = failure.suppress_context
 
 

@@ -9,6 +9,7 @@ import itertools
 
 from hookless._attributes import DENIALS
 from hookless._draft import Draft, collect
+from hookless._frames import shortened
 from hookless._hookless import Failure, Limits, TraceFrame, dumps, encodable
 from hookless._safe import Broken, attempt, cap, lineage, names, short_repr
 
@@ -16,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hookless._frames import RawFrame
 
 __all__ = ["describe"]
 
@@ -28,21 +28,33 @@ class _Rung:
     """How much of a report is sent; one that is too large is tried again one rung lower.
 
     At most so many frames of each exception, bytes of each text, and exceptions; notes, arguments and fields
-    all, short or none; base classes or none.
+    all, short or none; base classes or none. The drafts have texts of `limits.text` bytes already.
     """
 
-    __slots__ = ("bases", "data", "entries", "frames", "text")
+    __slots__ = ("bases", "data", "entries", "frames", "shortens", "text")
 
     def __init__(
-        self, *, frames: int, text: int, entries: int, data: str = "all", bases: bool = True
+        self,
+        *,
+        frames: int,
+        text: int,
+        entries: int,
+        data: str = "all",
+        bases: bool = True,
+        shortens: bool = True,
     ) -> None:
         self.frames, self.text, self.entries, self.data, self.bases = frames, text, entries, data, bases
+        self.shortens = shortens
+
+
+def _whole(limits: Limits) -> _Rung:
+    return _Rung(frames=limits.frames, text=limits.text, entries=limits.exceptions, shortens=False)
 
 
 def _ladder(limits: Limits) -> list[_Rung]:
+    """Return the rungs below that of `_whole`."""
     frames, text, entries = limits.frames, limits.text, limits.exceptions
     return [
-        _Rung(frames=frames, text=text, entries=entries),
         _Rung(frames=min(frames, 32), text=text, entries=entries),
         _Rung(frames=min(frames, 32), text=text, entries=entries, data="short"),
         _Rung(frames=min(frames, 16), text=min(text, 2048), entries=entries, data="short"),
@@ -75,6 +87,9 @@ def describe(
 def _describe(error: BaseException, limits: Limits, denials: Sequence[str], complete: bool) -> Failure:
     drafts = collect(error, limits)
     _gather_denials(drafts, denials, complete)
+    failure = _build(drafts, _whole(limits))
+    if not isinstance(attempt(_encode, failure, limits), Broken):
+        return failure
     ladder = _ladder(limits)
     for rung in ladder[:-1]:
         failure = _build(drafts, rung)
@@ -182,12 +197,13 @@ class _Entry:
             first, last = most // 2, most - most // 2
             found = found[:first] + found[len(found) - last :]
             self.cut.append(f"frames[{first}:{self.draft.depth - last}]")
-        return tuple(self.frame(one) for one in found)
+        return tuple(self.frame(one) for one in found) if self.rung.shortens else tuple(found)
 
-    def frame(self, raw: RawFrame) -> TraceFrame:
-        file, function = self.text(raw.file, "frames"), self.text(raw.function, "frames")
-        source = None if raw.source is None else self.text(raw.source, "frames")
-        return TraceFrame(file, *raw.positions, function, source)
+    def frame(self, frame: TraceFrame) -> TraceFrame:
+        kept = shortened(frame, self.rung.text)
+        if kept is not frame:
+            self.cut.append("frames")
+        return kept
 
     def link(self, name: str) -> Failure | None:
         if name not in self.draft.links:

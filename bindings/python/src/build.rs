@@ -399,7 +399,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
         let failure = failure::from_entries(self.py, entries)?;
-        let error = self.warm.remote_error.bind(self.py).call1((failure,));
+        let error = self.warm.error_of.bind(self.py).call1((failure,));
         error.map_err(|error| scalars::table_error(self.py, &error))
     }
 

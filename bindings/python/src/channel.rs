@@ -136,9 +136,7 @@ impl Channel {
         drain(py, &outputs)?;
         let Some(arrived) = arrived else { return Ok(("eof", py.None())) };
         match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
-            Event::Host(HostEvent::Failed) => {
-                Ok(("error", arrived.value.bind(py).getattr("remote")?.unbind()))
-            }
+            Event::Host(HostEvent::Failed) => Ok(("error", arrived.value)),
             _ => Ok(("result", arrived.value)),
         }
     }

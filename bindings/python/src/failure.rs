@@ -1,5 +1,6 @@
 //! Exceptions as inert values: `Failure` and `TraceFrame`, to and from the wire's table of entries.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use hookless::wire::{EntryHead, EntryParts, FrameParts};
@@ -114,6 +115,28 @@ impl Failure {
         Ok(if module == "builtins" { qualname } else { format!("{module}.{qualname}") })
     }
 
+    /// Whether the class has this name, or derives from one that has: `pkg.mod.Error`; a builtin with or without `builtins.`.
+    fn matches(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        let full = if name.contains('.') { name.to_owned() } else { format!("builtins.{name}") };
+        if format!("{}.{}", lossy(self.module.bind(py))?, lossy(self.qualname.bind(py))?) == full {
+            return Ok(true);
+        }
+        Ok(self.bases.bind(py).iter().any(|base| lossy(&base).is_ok_and(|base| base == full)))
+    }
+
+    /// The remote traceback as text, escaped and of bounded length; with `colour` for a terminal.
+    #[pyo3(signature = (*, colour=false))]
+    fn format<'py>(slf: &Bound<'py, Self>, colour: bool) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let options = PyDict::new(py);
+        options.set_item("colour", colour)?;
+        py.import("hookless._note")?
+            .getattr("note_of")?
+            .call((slf,), Some(&options))?
+            .str()
+            .map(Bound::into_any)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let shown: String = self.type_name(py)?.chars().take(120).flat_map(char::escape_debug).collect();
         Ok(format!("<hookless.Failure {shown}>"))
@@ -130,6 +153,44 @@ impl Failure {
         let (mine, theirs) =
             (crate::codec::dumps(slf.as_any(), None, None)?, crate::codec::dumps(other, None, None)?);
         Ok(mine.as_bytes() == theirs.as_bytes())
+    }
+}
+
+thread_local! {
+    /// Failures, and tuples of them, that are to be let go, while one is being dropped.
+    static FALLEN: RefCell<Option<Vec<Py<PyAny>>>> = const { RefCell::new(None) };
+}
+
+/// A report may be a path of as many failures as it has entries. They are dropped one after the other, and not one inside the other,
+/// which a small stack would not hold.
+impl Drop for Failure {
+    fn drop(&mut self) {
+        let links = [self.cause.take(), self.context.take()].into_iter().flatten().map(Py::into_any);
+        let members = Python::try_attach(|py| match self.members.bind(py).is_empty() {
+            true => None,
+            false => Some(std::mem::replace(&mut self.members, PyTuple::empty(py).unbind()).into_any()),
+        });
+        let mut fallen: Vec<Py<PyAny>> = links.chain(members.flatten()).collect();
+        if fallen.is_empty() {
+            return;
+        }
+        let waiting = FALLEN.with_borrow_mut(|queue| match queue {
+            Some(queue) => {
+                queue.append(&mut fallen);
+                true
+            }
+            None => {
+                *queue = Some(std::mem::take(&mut fallen));
+                false
+            }
+        });
+        if waiting {
+            return;
+        }
+        while let Some(next) = FALLEN.with_borrow_mut(|queue| queue.as_mut().and_then(Vec::pop)) {
+            drop(next);
+        }
+        FALLEN.set(None);
     }
 }
 

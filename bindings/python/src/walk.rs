@@ -334,8 +334,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
     #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        let remote = self.warm.remote_error.bind(self.py);
-        let described = if value.get_type().is(remote) {
+        let described = if self.warm.remote_classes.contains(&(value.get_type_ptr() as usize)) {
             value.getattr("remote")
         } else {
             let limits = Bound::new(self.py, crate::limits::Limits { core: self.limits.clone() });

@@ -1,21 +1,23 @@
 //! What a process needs before it decodes its first byte: imported and looked up once, so that nothing is imported later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use hookless::{Dtype, Extension, LongFormat, ScalarKind};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::ffi::ndarray;
 use crate::records::Records;
 
 /// The host's own classes and settings.
 pub(crate) struct Warm {
-    /// `hookless.remote.RemoteError`, the class of every exception value.
-    pub(crate) remote_error: Py<PyType>,
+    /// `hookless._family.error_of`, which makes every exception value.
+    pub(crate) error_of: Py<PyAny>,
+    /// The classes that it may make, which stay for ever, by address.
+    pub(crate) remote_classes: HashSet<usize>,
     /// `hookless.failure.describe`, which the encoder asks about live exceptions.
     pub(crate) describe: Py<PyAny>,
     pub(crate) records: Records,
@@ -32,12 +34,11 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
     WARM.get_or_try_init(py, || {
         let sys = py.import("sys")?;
         let keyed: i64 = sys.getattr("flags")?.getattr("hash_randomization")?.extract()?;
+        let family = py.import("hookless._family")?;
+        let classes = family.getattr("CLASSES")?.cast_into::<PyTuple>()?;
         Ok(Warm {
-            remote_error: py
-                .import("hookless.remote")?
-                .getattr("RemoteError")?
-                .cast_into::<PyType>()?
-                .unbind(),
+            error_of: family.getattr("error_of")?.unbind(),
+            remote_classes: classes.iter().map(|class| class.as_ptr() as usize).collect(),
             describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
             records: Records::load(py)?,
             keyed_hashes: keyed != 0,

@@ -40,7 +40,9 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod array;
+pub mod display;
 mod error;
+mod failure;
 pub mod frame;
 pub mod limits;
 #[cfg(feature = "ndarray")]
@@ -55,6 +57,7 @@ pub use array::{
     Scalar, ScalarKind, StringArray, StructureFlags, TypeCode, TypedArray,
 };
 pub use error::{Class, Code, Error, Result};
+pub use failure::RemoteError;
 pub use limits::Limits;
 pub use typed::{from_slice, from_value, to_value, to_vec};
 pub use value::{

@@ -46,7 +46,7 @@ from hookless.errors import (
 )
 from hookless.files import dump, load
 from hookless.records import EnumValue, NamedRecord, Record
-from hookless.remote import RemoteError
+from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
@@ -94,6 +94,8 @@ __all__ = [
     "ProtocolError",
     "Record",
     "RemoteError",
+    "RemoteErrorGroup",
+    "RemoteExit",
     "Scalar",
     "Stalled",
     "StringArray",

@@ -24,7 +24,7 @@ from hookless._hookless import (
     use_numpy,
 )
 from hookless._readable import readable
-from hookless._safe import attempt
+from hookless._safe import attempt, never_interrupted
 from hookless.errors import EncodeError, IsolationError
 from hookless.failure import describe
 from hookless.records import EnumValue, NamedRecord, Record
@@ -75,6 +75,8 @@ def _prepare(settings: dict[str, Any]) -> int:
     descriptor: int = settings["fd"]
     report: int = settings["report"]
     close_descriptors([descriptor, report])
+    # It leads a session of its own: no Ctrl-C comes here.
+    never_interrupted()
     # What foreign code starts must not hold the channel open when this process is gone.
     os.set_inheritable(descriptor, False)
     os.register_at_fork(after_in_child=lambda: _cut_off(descriptor))
@@ -126,20 +128,26 @@ def _answer(
     """Do what a call asks for, and answer it. No exception of foreign code, of any kind, ends the child."""
     value: object = None
     failure: Failure | None = None
+    hookless.worker._begin_call()
     try:
         args, kwargs = _with_numpy(args, kwargs, limits)
         value = _run(name, source or "", kwargs) if verb == _SCRIPT else _call(name, args, kwargs)
     except BaseException as error:  # noqa: BLE001 (SystemExit and its like are outcomes of a call too)
-        failure = describe(error, limits)
+        failure = _describe(error, limits)
     # Before the answer: the host drains the pipes when it has come.
     _flush()
     if failure is None:
         try:
             channel.reply(value)
         except EncodeError as error:
-            failure = describe(error, limits)
+            failure = _describe(error, limits)
     if failure is not None:
         channel.fail(failure)
+
+
+def _describe(error: BaseException, limits: Limits) -> Failure:
+    own = hookless.worker
+    return describe(error, limits, denials=list(own._denials), complete=not own._more)
 
 
 def _call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

@@ -6,6 +6,8 @@ from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, 
 
 from typing_extensions import Buffer
 
+from hookless.remote import RemoteError
+
 # fmt: off
 __all__ = [
     "Array",
@@ -468,6 +470,18 @@ class Failure:
     def type_name(self) -> str:
         """`module.qualname`; for builtins the plain name."""
 
+    def matches(self, name: str) -> bool:
+        """Whether the class has this name, or derives from one that has, as the child tells it.
+
+        `pkg.mod.Error`; a builtin class with or without `builtins.`.
+        """
+
+    def format(self, *, colour: bool = False) -> str:
+        """Return the remote traceback as text, escaped and at most some hundred lines long.
+
+        Causes, contexts and members are in it. With `colour` it is for a terminal.
+        """
+
     @property
     def bases(self) -> tuple[str, ...]:
         """`module.qualname` of the other classes in its MRO."""
@@ -546,7 +560,7 @@ class Channel:
         deadline: float | None,
         outputs: Sequence[int],
         on_output: Callable[[int, bytes], object],
-    ) -> tuple[Literal["result"], Any] | tuple[Literal["error"], Failure] | tuple[Literal["eof"], None]:
+    ) -> tuple[Literal["result"], Any] | tuple[Literal["error"], RemoteError] | tuple[Literal["eof"], None]:
         """Send a CALL and wait for its answer; the host's end only.
 
         Meanwhile, and once more before it returns, what the pipes `outputs` hold goes to `on_output(index,

@@ -13,8 +13,7 @@ import tokenize
 import warnings
 from typing import Any
 
-from hookless._note import note_of
-from hookless._screen import Screen
+from hookless._screen import Screen, is_lively
 from hookless._show import failure_as_json, to_json, to_lines
 from hookless.display import escape_line
 from hookless.errors import DeadlineExceeded, HooklessError, IsolationError, WorkerDied
@@ -152,7 +151,7 @@ class _Run:
         if self.options.json:
             self.print_json({"ok": False, "error": {"kind": "remote", **failure_as_json(failure)}})
         sys.stdout.flush()
-        sys.stderr.write(f"{note_of(failure)}\n")
+        sys.stderr.write(f"{failure.format(colour=is_lively(sys.stderr))}\n")
         hint = self.hint(failure.type_name, failure.message, failure.fields.get("lineno"))
         _say(f"{escape_line(self.options.target)} failed: {escape_line(failure.type_name, most=80)}")
         if hint:

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-__all__ = ["Broken", "attempt", "cap", "exact_text", "inherits", "lineage", "names", "sendable", "short_repr"]
+__all__ = [
+    "Broken",
+    "attempt",
+    "cap",
+    "exact_text",
+    "inherits",
+    "lineage",
+    "names",
+    "never_interrupted",
+    "sendable",
+    "short_repr",
+]
 
 _MODULE: Any = type.__dict__["__module__"]
 _QUALNAME: Any = type.__dict__["__qualname__"]
@@ -39,12 +50,23 @@ class Broken:
         self.type_name = type_name
 
 
+# Whether Ctrl-C may come. In a worker's child it cannot: there a KeyboardInterrupt is foreign code's own.
+_interruptible = True
+
+
+def never_interrupted() -> None:
+    """Say that this process is no one's to interrupt, so that `attempt` lets nothing out at all."""
+    global _interruptible
+    _interruptible = False
+
+
 def attempt(call: Callable[..., _T], *arguments: Any) -> _T | Broken:
     """Call, and return what it returns, or Broken. Only Ctrl-C gets out, unless an argument raised itself."""
     try:
         return call(*arguments)
     except BaseException as error:
-        if type(error) is KeyboardInterrupt and not any(error is one for one in arguments):
+        interrupt = _interruptible and type(error) is KeyboardInterrupt
+        if interrupt and not any(error is one for one in arguments):
             raise
         return Broken(names(type(error))[1])
 
@@ -95,18 +117,32 @@ def cap(text: str, most: int) -> str:
 
 def short_repr(value: object) -> str:
     """Return the repr of a value, on one line, escaped and short; a placeholder where it has none."""
-    import reprlib
-
     if type(value) in (str, bytes, bytearray):
         value = value[:_REPR]  # type: ignore[index]
+    text = exact_text(attempt(_repr, value))
+    if text is None:
+        text = _plain_repr(value)
+    return escape_line(text, most=_REPR)
+
+
+def _repr(value: object) -> str:
+    """Return a repr that shows a few items of each container, and of what has no repr why."""
+    import reprlib
+
     short = reprlib.Repr()
     short.maxother = short.maxstring = short.maxlong = _REPR
-    shown = attempt(short.repr, value)
+    # Of what is no container; reprlib's own would hide the failure.
+    short.repr_instance = lambda x, level: _plain_repr(x)  # type: ignore[method-assign]
+    return short.repr(value)
+
+
+def _plain_repr(value: object) -> str:
+    shown = attempt(repr, value)
     text = exact_text(shown)
     if text is None:
         reason = f": repr() raised {shown.type_name}" if isinstance(shown, Broken) else ""
         text = f"<unprintable {names(type(value))[1]}{reason}>"
-    return escape_line(text, most=_REPR)
+    return text[:_REPR]
 
 
 def sendable(value: object, most: int) -> bool:

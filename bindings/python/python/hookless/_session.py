@@ -9,7 +9,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from hookless._hookless import Channel, Failure, Limits
+from hookless._builders import Builder, raise_remote
+from hookless._hookless import Channel, Limits
 from hookless._launch import Child, launch
 from hookless._output import Listener, Output, Sink
 from hookless._report import in_force, is_confined
@@ -89,8 +90,14 @@ class Session:
         """Whether there is still something to close."""
         return self.child.is_held
 
-    def call(self, request: Request, deadline: float | None = None, listener: Listener | None = None) -> Any:
-        """Make one call: returns its result, or raises RemoteError or a HooklessError.
+    def call(
+        self,
+        request: Request,
+        deadline: float | None = None,
+        listener: Listener | None = None,
+        errors: str | dict[str, Builder] = "builtin",
+    ) -> Any:
+        """Make one call: returns its result, or raises what `errors` says, or a HooklessError.
 
         What the listener raises is raised when the call is over, in place of the call's own outcome.
         """
@@ -102,18 +109,19 @@ class Session:
             sink = Sink(self.output, listener)
             try:
                 failed, value = self._exchange(request, deadline, began, sink)
-                if failed is not None:
-                    raise RemoteError(failed)
-            except (HooklessError, RemoteError) as error:
+            except HooklessError as error:
                 if sink.error is None:
                     raise
                 raise sink.error from error
             if sink.error is not None:
-                raise sink.error
-            return value
+                raise sink.error from failed
         finally:
             self._holder = None
             self._turn.release()
+        # The turn is over: a builder of the program's own may use the worker.
+        if failed is not None:
+            raise_remote(failed, errors)
+        return value
 
     def _take_turn(self, deadline: float | None) -> None:
         if not self.is_ours:
@@ -131,7 +139,7 @@ class Session:
 
     def _exchange(
         self, request: Request, deadline: float | None, began: float, sink: Sink
-    ) -> tuple[Failure | None, Any]:
+    ) -> tuple[RemoteError | None, Any]:
         """Send the call and take its answer: a failure, or else a result."""
         left = None if deadline is None else max(0.0, began + deadline - time.monotonic())
         try:
@@ -150,7 +158,7 @@ class Session:
             raise
         if kind == "result":
             return None, value
-        if isinstance(value, Failure):
+        if isinstance(value, RemoteError):
             return value, None
         raise self._died("the worker's child", self._end("its child ended", _PATIENCE, sink))
 

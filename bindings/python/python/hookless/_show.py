@@ -236,9 +236,38 @@ def to_json(value: Any) -> Any:
     return {"type": kind.__name__, "text": _single(value)}
 
 
+# Exceptions in the JSON of one: a report may link each of its entries many times over.
+_FAILURES = 256
+
+
 def failure_as_json(failure: Failure) -> dict[str, Any]:
-    """Return an exception as JSON: its names, message, arguments, frames and what led to it."""
-    found: dict[str, Any] = {
+    """Return an exception as JSON: its names, message, arguments, frames and what led to it.
+
+    Where there are too many, `more` is true in the one whose links are left out.
+    """
+    found = _failure(failure)
+    # A queue: however long the links are, nothing recurses, and the nearest come first.
+    queue, made = [(failure, found)], 1
+    for one, shown in queue:
+        cause = one.cause or (None if one.suppress_context else one.context)
+        name = "cause" if one.cause else "context"
+        linked = [(name, cause)] if cause is not None else []
+        for place, below in linked + [("members", member) for member in one.members]:
+            if made >= _FAILURES:
+                shown["more"] = True
+                break
+            below_shown = _failure(below)
+            if place == "members":
+                shown.setdefault(place, []).append(below_shown)
+            else:
+                shown[place] = below_shown
+            queue.append((below, below_shown))
+            made += 1
+    return found
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
         "name": failure.type_name,
         "bases": list(failure.bases),
         "message": failure.message,
@@ -250,9 +279,3 @@ def failure_as_json(failure: Failure) -> dict[str, Any]:
             for one in failure.frames
         ],
     }
-    cause = failure.cause or (None if failure.suppress_context else failure.context)
-    if cause is not None:
-        found["cause" if failure.cause else "context"] = failure_as_json(cause)
-    if failure.members:
-        found["members"] = [failure_as_json(one) for one in failure.members]
-    return found

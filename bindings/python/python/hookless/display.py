@@ -6,7 +6,7 @@ host's own output. What is shown is escaped; the raw text stays in `RemoteError.
 
 from __future__ import annotations
 
-__all__ = ["MARK", "escape", "escape_line"]
+__all__ = ["MARK", "escape", "escape_line", "sandboxed"]
 
 # Begins each further line of text that a child chose.
 MARK = "  | "
@@ -34,3 +34,8 @@ def escape_line(text: str, most: int | None = None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(one if one.isprintable() and one not in _INVISIBLE else ascii(one)[1:-1] for one in text)
+
+
+def sandboxed(file: str, most: int = 500) -> str:
+    """Return a child's file name for display: one that exists nowhere, so that nothing opens the file."""
+    return f"<sandbox>/{escape_line(file, most=most).lstrip('/')}"

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import itertools
 
+from hookless._attributes import DENIALS
 from hookless._draft import Draft, collect
+from hookless._frames import shortened
 from hookless._hookless import Failure, Limits, TraceFrame, dumps, encodable
-from hookless._safe import Broken, attempt, cap, short_repr
+from hookless._safe import Broken, attempt, cap, lineage, names, short_repr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from hookless._frames import RawFrame
 
 __all__ = ["describe"]
 
@@ -27,21 +28,33 @@ class _Rung:
     """How much of a report is sent; one that is too large is tried again one rung lower.
 
     At most so many frames of each exception, bytes of each text, and exceptions; notes, arguments and fields
-    all, short or none; base classes or none.
+    all, short or none; base classes or none. The drafts have texts of `limits.text` bytes already.
     """
 
-    __slots__ = ("bases", "data", "entries", "frames", "text")
+    __slots__ = ("bases", "data", "entries", "frames", "shortens", "text")
 
     def __init__(
-        self, *, frames: int, text: int, entries: int, data: str = "all", bases: bool = True
+        self,
+        *,
+        frames: int,
+        text: int,
+        entries: int,
+        data: str = "all",
+        bases: bool = True,
+        shortens: bool = True,
     ) -> None:
         self.frames, self.text, self.entries, self.data, self.bases = frames, text, entries, data, bases
+        self.shortens = shortens
+
+
+def _whole(limits: Limits) -> _Rung:
+    return _Rung(frames=limits.frames, text=limits.text, entries=limits.exceptions, shortens=False)
 
 
 def _ladder(limits: Limits) -> list[_Rung]:
+    """Return the rungs below that of `_whole`."""
     frames, text, entries = limits.frames, limits.text, limits.exceptions
     return [
-        _Rung(frames=frames, text=text, entries=entries),
         _Rung(frames=min(frames, 32), text=text, entries=entries),
         _Rung(frames=min(frames, 32), text=text, entries=entries, data="short"),
         _Rung(frames=min(frames, 16), text=min(text, 2048), entries=entries, data="short"),
@@ -52,19 +65,47 @@ def _ladder(limits: Limits) -> list[_Rung]:
     ]
 
 
-def describe(error: BaseException, limits: Limits | None = None) -> Failure:
+def describe(
+    error: BaseException, limits: Limits | None = None, *, denials: Sequence[str] = (), complete: bool = True
+) -> Failure:
     """Return what is known of an exception, of its causes and contexts, and of its members if it is a group.
 
-    It fits into `limits` if anything does. Frames go first, then arguments, text, links.
+    It fits into `limits` if anything does. Frames go first, then arguments, text, links. `denials` are put
+    before those that the exception and its chain carry; unless they are `complete`, `cut` says so.
     """
     limits = limits or Limits()
+    found = attempt(_describe, error, limits, denials, complete)
+    if not isinstance(found, Broken):
+        return found
+    # Foreign code has broken what we need, or there is no memory for more.
+    module, qualname, _ = names(type(error))
+    bases = tuple(".".join(names(kind)[:2]) for kind in lineage(type(error))[1:4])
+    message = f"<not described: {found.type_name}>"
+    return Failure(cap(module, 64), cap(qualname, 64), bases, message, cut=("message", "args", "frames"))
+
+
+def _describe(error: BaseException, limits: Limits, denials: Sequence[str], complete: bool) -> Failure:
     drafts = collect(error, limits)
+    _gather_denials(drafts, denials, complete)
+    failure = _build(drafts, _whole(limits))
+    if not isinstance(attempt(_encode, failure, limits), Broken):
+        return failure
     ladder = _ladder(limits)
     for rung in ladder[:-1]:
         failure = _build(drafts, rung)
         if not isinstance(attempt(_encode, failure, limits), Broken):
             return failure
     return _build(drafts, ladder[-1])
+
+
+def _gather_denials(drafts: list[Draft], denials: Sequence[str], complete: bool) -> None:
+    """Give the first exception the denials of all, outermost first, each once."""
+    outermost = sorted(drafts, key=lambda draft: draft.number)
+    first = outermost[0]
+    found = dict.fromkeys([*denials, *(text for draft in outermost for text in draft.denials)])
+    first.denials = list(found)[:DENIALS]
+    if len(found) > DENIALS or not complete:
+        first.cut.append("denials")
 
 
 def _encode(failure: Failure, limits: Limits) -> None:
@@ -92,6 +133,7 @@ class _Entry:
         bases = draft.bases if rung.bases else []
         frames = self.frames()
         notes, args, fields = self.data()
+        denials = self.denials()
         parts = (
             self.text(draft.module, "module"),
             self.text(draft.qualname, "qualname"),
@@ -105,6 +147,7 @@ class _Entry:
             *parts,
             notes=notes,
             fields=fields,
+            denials=denials,
             frames=frames,
             cause=cause,
             context=context,
@@ -134,6 +177,13 @@ class _Entry:
         fields = {name: self.short(value, f"fields.{name}") for name, value in draft.fields.items()}
         return notes, args, fields
 
+    def denials(self) -> tuple[str, ...]:
+        """As many as there is room for: they are short, and say what an answer to the failure may be."""
+        most = len(self.draft.denials) if self.rung.data == "all" else 8 if self.rung.bases else 0
+        if most < len(self.draft.denials):
+            self.cut.append("denials")
+        return tuple(self.text(one, "denials") for one in self.draft.denials[:most])
+
     def short(self, value: object, name: str) -> object:
         if encodable(value, _SHORT):
             return value
@@ -147,12 +197,13 @@ class _Entry:
             first, last = most // 2, most - most // 2
             found = found[:first] + found[len(found) - last :]
             self.cut.append(f"frames[{first}:{self.draft.depth - last}]")
-        return tuple(self.frame(one) for one in found)
+        return tuple(self.frame(one) for one in found) if self.rung.shortens else tuple(found)
 
-    def frame(self, raw: RawFrame) -> TraceFrame:
-        file, function = self.text(raw.file, "frames"), self.text(raw.function, "frames")
-        source = None if raw.source is None else self.text(raw.source, "frames")
-        return TraceFrame(file, *raw.positions, function, source)
+    def frame(self, frame: TraceFrame) -> TraceFrame:
+        kept = shortened(frame, self.rung.text)
+        if kept is not frame:
+            self.cut.append("frames")
+        return kept
 
     def link(self, name: str) -> Failure | None:
         if name not in self.draft.links:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from hookless._bounds import default_memory, processes
+from hookless._builders import Builder, Errors, check_errors
 from hookless._hookless import Limits
 from hookless._output import Listener
 from hookless._session import Request, Session
@@ -52,6 +53,12 @@ class Worker:
     `limits` bound what the host decodes and the child encodes. `stall` is how many seconds a frame that has
     begun may stand still, `start_timeout` how many the child has to start.
 
+    `errors` says what a failure of the child is raised as. "builtin": what derived from a builtin Exception
+    in the child does so here, and is a RemoteError as well. "plain": all are a RemoteError and no more. A
+    dict of builders such as `{"app.Quota": build}` is asked first: the one for the nearest class in the
+    failure's MRO, by name, is given the `Failure` and returns the exception to raise. Failures among values
+    are never built so.
+
     What the child may use up, where None leaves the system's own bound: `memory`, its address space in
     bytes; `cpu_seconds` of all its threads; `file_size` of one file in bytes; `open_files`; and `threads`.
     The kernel counts those together with all else that the user runs, and not for root: there only memory
@@ -73,6 +80,7 @@ class Worker:
         limits: Limits | None = None,
         stall: float = 30.0,
         start_timeout: float = 30.0,
+        errors: Errors = "builtin",
         memory: int | None = default_memory(),
         cpu_seconds: int | None = None,
         file_size: int | None = 1 << 30,
@@ -83,6 +91,7 @@ class Worker:
             raise ValueError(f"isolation= is 'strict', 'auto' or 'none', not {isolation!r}")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
+        self._errors = check_errors(errors)
         rlimits = {
             "memory": _count("memory", memory),
             "cpu_seconds": _count("cpu_seconds", cpu_seconds),
@@ -109,11 +118,12 @@ class Worker:
         then named so. An `async def` function is run to its end. Arguments and result are values of the
         closed set.
 
-        Raises RemoteError for what the function raised, or if its result cannot be sent; EncodeError if an
+        Raises RemoteError for what the function raised (but see `errors`), or if its result cannot be sent;
+        EncodeError if an
         argument cannot be sent; WorkerDied, DecodeError, ProtocolError or Stalled if the child ended or broke
         a rule, after which the worker is over.
         """
-        return self._session.call(_function(target, args, kwargs))
+        return self._session.call(_function(target, args, kwargs), errors=self._errors)
 
     def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
         """Run a script's text in the child, and return what it assigned to `result`; None if nothing.
@@ -121,7 +131,7 @@ class Worker:
         The file is read here. `inputs` are global names that it finds. Raises as `call` does, and OSError or
         SyntaxError if the file cannot be read.
         """
-        return self._session.call(_script(path, inputs))
+        return self._session.call(_script(path, inputs), errors=self._errors)
 
     @overload
     def options(
@@ -130,13 +140,24 @@ class Worker:
         returns: type[_T] | _Adapter[_T],
         deadline: float | None = None,
         on_output: Listener | None = None,
+        errors: Errors | None = None,
     ) -> Configured[_T]: ...
     @overload
     def options(
-        self, *, returns: Any = None, deadline: float | None = None, on_output: Listener | None = None
+        self,
+        *,
+        returns: Any = None,
+        deadline: float | None = None,
+        on_output: Listener | None = None,
+        errors: Errors | None = None,
     ) -> Configured[Any]: ...
     def options(
-        self, *, returns: Any = None, deadline: float | None = None, on_output: Listener | None = None
+        self,
+        *,
+        returns: Any = None,
+        deadline: float | None = None,
+        on_output: Listener | None = None,
+        errors: Errors | None = None,
     ) -> Configured[Any]:
         """Return this worker with options for its calls.
 
@@ -145,7 +166,7 @@ class Worker:
         A call that has no answer after `deadline` seconds, time in the queue included, raises
         DeadlineExceeded, and the child is stopped. `on_output("stdout" or "stderr", data)` is given what the
         child prints during the call, all of it before the call returns, up to 16 MiB. If it raises, that
-        comes out when the call is over.
+        comes out when the call is over. `errors` is that of `Worker`, for these calls.
         """
         if deadline is not None:
             deadline = _seconds("deadline", deadline)
@@ -156,7 +177,8 @@ class Worker:
             from hookless._typed.conversion import conversion
 
             convert = conversion(returns)
-        return Configured(self, deadline, on_output, convert)
+        chosen = self._errors if errors is None else check_errors(errors)
+        return Configured(self, deadline, on_output, chosen, convert)
 
     @property
     def isolation(self) -> dict[str, str]:
@@ -208,11 +230,12 @@ class Configured(Generic[_T]):
         worker: Worker,
         deadline: float | None,
         on_output: Listener | None,
-        convert: Conversion | None = None,
+        errors: str | dict[str, Builder],
+        convert: Conversion | None,
     ) -> None:
         # The worker is held, not only its session: it closes that when nobody holds it any more.
         self._worker, self._deadline, self._on_output = worker, deadline, on_output
-        self._convert = convert
+        self._errors, self._convert = errors, convert
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> _T:
         """Call a function in the child: see `Worker.call`."""
@@ -223,7 +246,7 @@ class Configured(Generic[_T]):
         return self._result(_script(path, inputs))
 
     def _result(self, request: Request) -> _T:
-        result: _T = self._worker._session.call(request, self._deadline, self._on_output)
+        result: _T = self._worker._session.call(request, self._deadline, self._on_output, self._errors)
         return result if self._convert is None else self._convert(result)
 
 

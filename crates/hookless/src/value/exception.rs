@@ -9,8 +9,8 @@ pub struct Report {
     pub entries: Vec<Entry>,
 }
 
-/// One exception object of a [`Report`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One exception object of a [`Report`]. The default has no names, which X10 does not allow on the wire.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Module of the class.
     pub module: Text,

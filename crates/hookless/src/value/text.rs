@@ -63,6 +63,12 @@ impl Text {
     }
 }
 
+impl Default for Text {
+    fn default() -> Text {
+        Text::Str(String::new())
+    }
+}
+
 impl From<&str> for Text {
     fn from(text: &str) -> Text {
         Text::Str(text.to_owned())

@@ -54,8 +54,13 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
+/// How many values are drawn: `make long` asks for more.
+fn cases() -> u32 {
+    std::env::var("HOOKLESS_EXAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(2000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn values_come_back(value in value(), step in 1usize..97) {

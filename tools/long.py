@@ -1,0 +1,32 @@
+"""`make long`: the round trips of every kind, with 10 000 examples in Rust and in Python."""
+
+from __future__ import annotations
+
+import os
+
+from check import NEEDS
+from steps import Steps, cargo_tests, pytest_tests
+from venvs import BINDING, Environment, check_compilers
+
+EXAMPLES = os.environ.get("HOOKLESS_EXAMPLES", "10000")
+
+
+def main() -> None:
+    """Prepare `.venv` as `make test` does, and run what draws its values at random."""
+    check_compilers()
+    steps = Steps("long")
+    venv = Environment(".venv")
+    venv.ensure(steps, NEEDS)
+    examples = {"HOOKLESS_EXAMPLES": EXAMPLES}
+    cargo = ("cargo", "test", "--locked", "--release", "-p", "hookless-tests", "--test", "roundtrip")
+    steps.run("round trips in Rust", *cargo, env=examples, summary=cargo_tests)
+    # Each test takes minutes here, which is no hang.
+    patient = ("-q", "-o", "faulthandler_timeout=3600")
+    tests = ("tests/test_roundtrip.py", "tests/test_roundtrip_numpy.py")
+    python = (venv.python, "-m", "pytest", *patient, *tests)
+    steps.run("round trips in Python", *python, env=examples, cwd=BINDING, summary=pytest_tests)
+    steps.done()
+
+
+if __name__ == "__main__":
+    main()

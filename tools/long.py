@@ -22,9 +22,9 @@ def main() -> None:
     steps.run("round trips in Rust", *cargo, env=examples, summary=cargo_tests)
     # Each test takes minutes here, which is no hang.
     patient = ("-q", "-o", "faulthandler_timeout=3600")
-    tests = ("tests/test_roundtrip.py", "tests/test_roundtrip_numpy.py")
-    python = (venv.python, "-m", "pytest", *patient, *tests)
-    steps.run("round trips in Python", *python, env=examples, cwd=BINDING, summary=pytest_tests)
+    for name in ("test_roundtrip.py", "test_roundtrip_numpy.py"):
+        command = (venv.python, "-m", "pytest", *patient, f"tests/{name}")
+        steps.run(f"pytest {name}", *command, env=examples, cwd=BINDING, summary=pytest_tests)
     steps.done()
 
 

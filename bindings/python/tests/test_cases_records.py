@@ -18,7 +18,10 @@ HERE = __name__
 class S(str):
     """Text that takes `repr` down to itself."""
 
-    __repr__ = __str__ = lambda self: self  # type: ignore[assignment]
+    def __repr__(self) -> str:
+        return self
+
+    __str__ = __repr__
 
 
 class T(tuple[Any, ...]):

@@ -81,7 +81,7 @@ def test_c056_alignment(spec: Any, offsets: list[int], itemsize: int) -> None:
     """Names, offsets and itemsize are those of the aligned structure, which says so of itself."""
     dtype = np.dtype(spec, align=True)
     array = np.zeros(3, dtype)
-    array[dtype.names[0]] = [1, 2, 3]  # type: ignore[index]
+    array[dtype.names[0]] = [1, 2, 3]
     roundtrip(array)
     found = loads(dumps(array)).dtype
     assert found.isalignedstruct and found.names == dtype.names

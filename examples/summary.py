@@ -1,7 +1,7 @@
 """An honest script that hands back an object of a class of its own.
 
-It runs in the child with `rows`, as analysis.py does. The host has no such class; it says by one of its own what
-it wants to have.
+It runs in the child with `rows`, as analysis.py does. The host has no such class; it says by one of its own
+what it wants to have.
 """
 # ruff: noqa: F821 (the input is defined by the host; mypy checks the name)
 

@@ -1,4 +1,4 @@
-"""The demo: six scripts run in child processes and their outcomes arrive here, where nothing is unpickled.
+"""The demo: seven scripts run in child processes and their outcomes arrive here, where nothing is unpickled.
 
 Run it by `make demo`, or by `python -I examples/demo.py` where hookless, NumPy and Matplotlib are installed.
 It is also a test: it ends with status 1 when anything is not as expected.
@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 from hostile import show_flood, show_reach, show_trap
 from stage import BLUE, HERE, RED, describe, expect, say, surprises, unpickle, watch, went_off
+from typed import show_typed
 
 PICTURE = HERE.parent / "out" / "demo.png"
 
@@ -75,7 +76,7 @@ def check_arrays(result: dict[str, Any]) -> None:
 
 def show_failure(rows: list[dict[str, str]]) -> None:
     """A failure arrives as data: its type by name, its arguments, its cause and where it was raised."""
-    print("\n2. failing.py raises an exception of its own class, with a cause")
+    print("\n3. failing.py raises an exception of its own class, with a cause")
     try:
         with hookless.Worker() as worker:
             worker.run(str(HERE / "failing.py"), inputs={"rows": rows})
@@ -104,7 +105,7 @@ def show_failure(rows: list[dict[str, str]]) -> None:
 
 def show_gadget() -> None:
     """Bytes that are no frame are refused as such."""
-    print("\n3. gadget.py writes a pickle to the channel in place of a frame")
+    print("\n4. gadget.py writes a pickle to the channel in place of a frame")
     try:
         with hookless.Worker() as worker:
             worker.run(str(HERE / "gadget.py"), inputs={"attack": True})
@@ -147,8 +148,9 @@ def main() -> int:
     sys.addaudithook(watch)
     with (HERE / "data" / "penguins-raw.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    print("hookless: six scripts run in child processes, and this process unpickles nothing.")
+    print("hookless: seven scripts run in child processes, and this process unpickles nothing.")
     result = show_analysis(rows)
+    show_typed(rows)
     show_failure(rows)
     show_gadget()
     show_trap()

@@ -12,7 +12,7 @@ from stage import BLUE, HERE, RED, expect, say, unpickle, went_off
 
 def show_trap() -> None:
     """A class by the wire's name is known here, and is not touched."""
-    print("\n4. trapped.py raises an exception whose class the host has loaded too, with traps in it")
+    print("\n5. trapped.py raises an exception whose class the host has loaded too, with traps in it")
     try:
         with hookless.Worker(paths=[str(HERE)]) as worker:
             worker.run(str(HERE / "trapped.py"))
@@ -36,7 +36,7 @@ def show_trap() -> None:
 
 def show_flood() -> None:
     """Output is counted and dropped past its budget; half a frame is an error and no value."""
-    print("\n5. flood.py prints 64 MiB, sends half a frame and kills itself")
+    print("\n6. flood.py prints 64 MiB, sends half a frame and kills itself")
     taken = 0
 
     def count(stream: str, data: bytes) -> None:
@@ -66,7 +66,7 @@ def show_flood() -> None:
 def show_reach() -> None:
     """What the child may do beside answering is the sandbox's matter, and is told as it is."""
     mode = "strict" if strict_works() else "none"
-    print(f"\n6. reach.py opens a secret file and a socket, with isolation={mode!r}")
+    print(f"\n7. reach.py opens a secret file and a socket, with isolation={mode!r}")
     with socket.create_server(("127.0.0.1", 0)) as listener, tempfile.TemporaryDirectory() as folder:
         secret = Path(folder) / "secret"
         secret.write_text("the host's secret")

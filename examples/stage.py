@@ -48,7 +48,7 @@ class Short(reprlib.Repr):
 
 
 SHORT = Short()
-SHORT.maxdict, SHORT.maxset, SHORT.maxlong, SHORT.maxstring = 2, 2, 30, 40
+SHORT.maxdict, SHORT.maxset, SHORT.maxlong, SHORT.maxstring, SHORT.maxother = 2, 2, 30, 40, 70
 
 
 def describe(name: str, value: Any) -> str:

@@ -1,15 +1,18 @@
-"""`make ci`: `make test`, the Rust documentation, and the Python tests on each supported Python and NumPy."""
+"""`make ci`: `make test`, the Rust documentation, the Python tests on each supported Python and NumPy, and
+frames that each of these writes and all of them read.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 
 import check
-from steps import Steps, stop
-from venvs import TOOLS, Environment
+from steps import ROOT, Steps, last_line, stop
+from venvs import BINDING, TOOLS, Environment
 
 ALLOW_MISSING = "HOOKLESS_CI_ALLOW_MISSING"
 
@@ -37,13 +40,18 @@ class Leg:
         return ("test", "plot", "ml_dtypes==0.5.4", f"numpy=={self.numpy}")
 
     @property
+    def venv(self) -> str:
+        """The name of its environment."""
+        return f".venv-{self.python}-numpy-{self.numpy}"
+
+    @property
     def packages(self) -> dict[str, bool]:
         """Which of the packages that the tests ask for are there."""
         return {"numpy": self.numpy != "none", "pandas": self.numpy == "newest"}
 
-    def run(self, steps: Steps, interpreter: str) -> None:
+    def run(self, steps: Steps, interpreter: str) -> Environment:
         """Prepare the leg's own environment, see that its NumPy is the one that it names, run the tests."""
-        venv = Environment(f".venv-{self.python}-numpy-{self.numpy}", interpreter)
+        venv = Environment(self.venv, interpreter)
         venv.ensure(steps, self.needs)
         if self.numpy == "none":
             proof = "import importlib.util; assert importlib.util.find_spec('numpy') is None, 'NumPy is here'"
@@ -52,7 +60,11 @@ class Leg:
             proof = f"import numpy; v = numpy.__version__; assert {right}, v"
         steps.run(f"{self.title}: as named", venv.python, "-I", "-c", f"{proof}; import hookless")
         check.python_tests(steps, venv, f"{self.title}: pytest", **self.packages)
+        return venv
 
+
+# What frames one leg writes, all the others read.
+EXCHANGE = BINDING / "tests" / "exchange.py"
 
 LEGS = (Leg("3.11", "2.0.2"), Leg("3.12", "none"), Leg("3.12", "1.26.4"), Leg("3.13", "newest"))
 
@@ -72,6 +84,17 @@ def interpreters() -> dict[str, str]:
     return found
 
 
+def exchange(steps: Steps, venvs: dict[Leg, Environment]) -> None:
+    """Let each leg write frames, and then each leg read those of all."""
+    folder = ROOT / "target" / "exchange"
+    shutil.rmtree(folder, ignore_errors=True)
+    for leg, venv in venvs.items():
+        command = (venv.python, EXCHANGE, "write", folder / leg.venv)
+        steps.run(f"{leg.title}: writes frames", *command, summary=last_line)
+    for leg, venv in venvs.items():
+        steps.run(f"{leg.title}: reads all", venv.python, EXCHANGE, "read", folder, summary=last_line)
+
+
 def main() -> None:
     """Run it all; every leg either runs or has a line that says why not."""
     found = interpreters()
@@ -80,13 +103,16 @@ def main() -> None:
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)
+    venvs = {}
     for leg in LEGS:
         if leg.numpy == "newest" and found.get(leg.python) == sys.executable:
             steps.remark(leg.title, "is the Python and the NumPy of `pytest` above")
+            venvs[leg] = Environment(".venv")
         elif leg.python in found:
-            leg.run(steps, found[leg.python])
+            venvs[leg] = leg.run(steps, found[leg.python])
         else:
             steps.remark(leg.title, f"NOT RUN: no python{leg.python} here, which {ALLOW_MISSING}=1 allows")
+    exchange(steps, venvs)
     steps.done()
 
 

@@ -68,7 +68,7 @@ def _same_in_one_go(sent: Sequence[Any], got: Sequence[Any]) -> bool:
         return False
     if kinds == {float}:
         return array("d", sent).tobytes() == array("d", got).tobytes()
-    return kinds <= {int, str} and list(sent) == list(got)
+    return kinds <= {int, str, np.int32} and list(sent) == list(got)
 
 
 def _compare_sequences(sent: Sequence[Any], got: Any, path: str, found: Losses) -> None:

@@ -134,7 +134,9 @@ def _scalar(value: Any, numpy: Any) -> Any:
     """The payload as on the wire: text and bytes as they are, numbers big-endian part by part."""
     dtype = value.dtype.newbyteorder("<").str
     if isinstance(value, numpy.str_):
-        return ["scalar", {"dtype": "U", "data": str(value).encode("utf-8", "surrogatepass").hex()}]
+        # Not `str(value)`: NumPy's own forgets trailing NULs.
+        text = str.__str__(value)
+        return ["scalar", {"dtype": "U", "data": text.encode("utf-8", "surrogatepass").hex()}]
     if isinstance(value, numpy.bytes_):
         return ["scalar", {"dtype": "S", "data": bytes(value).hex()}]
     # `tobytes` copies the scalar's memory, in the host's order; a conversion could touch the bits of a NaN.

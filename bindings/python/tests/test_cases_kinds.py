@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -111,6 +112,14 @@ def test_c042_fill_values(code: str) -> None:
     assert_same(result.fill_value, fill)
     structured = ma.masked_array(np.zeros(2, [("a", code), ("b", "i4")]), fill_value=(data[0], 7))
     roundtrip_masked(structured)
+
+
+def test_c042_the_fill_value_of_the_report() -> None:
+    """A float32, as NumPy has made it of 1e20: no float and no float64."""
+    result = loads(dumps(np.ma.MaskedArray(np.ones(10, "f4"), mask=True, fill_value=1e20)))
+    assert type(result.fill_value) is np.float32
+    assert result.fill_value.tobytes() == np.float32(1e20).tobytes()
+    assert result.mask.all() and result.data.tobytes() == np.ones(10, "f4").tobytes()
 
 
 def roundtrip_masked(array: Any) -> None:
@@ -380,6 +389,18 @@ def test_c044_arrays_past_four_gib() -> None:
     with pytest.raises(hookless.EncodeError) as caught:
         encode(array, limits=Limits(region=2**32 + 7))
     assert caught.value.code == "region_limit"
+
+
+def test_c044_the_array_of_the_report(tmp_path: Path) -> None:
+    """More than 10 GB of float64, on a file that is all hole: sent by reference, its length in 64 bits."""
+    shape, size = (500, 500, 2620, 2), 500 * 500 * 2620 * 2 * 8
+    with (tmp_path / "hole").open("wb") as file:
+        file.truncate(size)
+    mapped = np.memmap(tmp_path / "hole", "f8", "r", shape=shape)
+    parts = encode([mapped], limits=Limits(region=2**34))
+    assert [len(memoryview(part)) for part in parts[1:]] == [size]
+    assert np.shares_memory(np.frombuffer(memoryview(parts[1]), "u1"), mapped)
+    assert int.from_bytes(bytes(memoryview(parts[0])[24:32])) == size > 2**33
 
 
 def test_c044_a_decoder_takes_an_array_past_four_gib() -> None:

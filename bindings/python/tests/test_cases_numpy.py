@@ -139,9 +139,17 @@ def test_c050_datetimes_export_no_buffer(code: str) -> None:
     ],
     ids=repr,
 )
-def test_empty_arrays(empty: Array) -> None:
+def test_c052_empty_arrays(empty: Array) -> None:
     """No elements, or elements of no size, in the dtype that NumPy itself reports."""
     roundtrip(empty)
+
+
+@pytest.mark.parametrize("scalar", [np.bytes_(b""), np.str_(""), np.void(b"")], ids=repr)
+def test_c052_empty_scalars(scalar: Any) -> None:
+    """Of their own types still: three bytes of body, no payload."""
+    roundtrip(scalar)
+    roundtrip([scalar, [scalar]])
+    assert len(dumps(scalar)) == 32 + 3
 
 
 def test_c054_trailing_nuls() -> None:
@@ -261,10 +269,13 @@ def test_c067_every_number_dtype(code: str, count: int) -> None:
 @pytest.mark.parametrize("code", [">f8", ">i2", ">U3", ">M8[D]", ">c16", "<u4", ">f2", "=i8", ">m8[3h]"])
 def test_c068_byte_order_is_kept(code: str) -> None:
     """Of "kept or made native" hookless keeps it: the dtype is equal, and so is every byte."""
-    array = np.array([0, 1, 4, 5]).astype(code)
+    array = np.array([0, 1, 0.4, 5.7] if code[1] in "fc" else [0, 1, 4, 5]).astype(code)
     roundtrip(array)
     roundtrip(np.repeat(array, 5000))
-    assert loads(dumps(array)).dtype.str == array.dtype.str
+    result = loads(dumps(array))
+    assert result.dtype.str == array.dtype.str
+    native = array.dtype.newbyteorder("=")
+    assert_same(result.astype(native), array.astype(native))
 
 
 def test_longlong_arrays_come_back_as_the_equal_dtype() -> None:

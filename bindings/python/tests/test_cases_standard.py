@@ -15,6 +15,7 @@ import pytest
 
 import hookless
 import naive
+from audit import watched
 from hookless import Decoder, dumps, loads
 from same import assert_same
 
@@ -67,11 +68,16 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("field", "body"), IMPOSSIBLE)
 def test_c010_impossible_dates_name_their_field(field: str, body: bytes) -> None:
-    """Refused with the field's name; other frames are not lost."""
+    """Refused with the field's name; frames that came before it are not lost."""
+    bad = naive.frame(naive.array([body]))
     with pytest.raises(hookless.DecodeError, match=field) as caught:
-        loads(naive.frame(naive.array([body])))
+        loads(bad)
     assert (caught.value.code, caught.value.offset, caught.value.path) == ("bad_payload", 33, "$[0]")
-    assert_same(Decoder().feed(dumps(date.min))[0].value, date.min)
+    decoder = Decoder()
+    found = decoder.feed(dumps(date.min) + dumps([date.max]) + bad)
+    assert_same([frame.value for frame in found], [date.min, [date.max]])
+    with pytest.raises(hookless.DecodeError, match=field):
+        decoder.feed(b"")
 
 
 @pytest.mark.parametrize(
@@ -224,3 +230,13 @@ def test_c034_a_named_zone_stays_named() -> None:
     later = result + timedelta(days=1)
     assert (later.hour, later.utcoffset()) == (9, timedelta(hours=-4))
     assert result.utcoffset() == timedelta(hours=-5)
+
+
+@pytest.mark.parametrize("key", [b"../../etc/passwd", b"/etc/localtime", b"x\0y", b"A" * 65, b"a//b"])
+def test_c034_a_key_is_matched_before_a_file_is_opened(key: bytes) -> None:
+    """A key outside the pattern is refused at its own byte, and nothing was opened for it."""
+    frame = naive.frame(naive.array([naive.ext(14, b"\1" + key)]))
+    hookless.warm_up()
+    with watched(), pytest.raises(hookless.DecodeError) as caught:
+        loads(frame)
+    assert (caught.value.code, caught.value.path) == ("bad_payload", "$[0]")

@@ -30,11 +30,7 @@ STRUCTURED = {
     "structures of records": np.dtype([("x", np.dtype((np.record, [("a", "i4")])), (2,))]),
     "records without fields": np.dtype((np.record, [])),
     "long doubles": np.dtype([("a", "i1"), ("b", "g"), ("c", ">G", (2,))], align=True),
-    "C056 aligned by numbers": np.dtype("i1,i4,i1", align=True),
-    "C043 from the report": np.dtype(
-        {"names": ["A", "B"], "formats": ["f4", "f4"], "offsets": [0, 8], "itemsize": 16}
-    ),
-    "C049 from the report": np.dtype([("n", "i4"), ("v", "f8", (10,)), ("m", "f4", (2, 3))]),
+    "aligned by numbers": np.dtype("i1,i4,i1", align=True),
 }
 
 
@@ -50,6 +46,48 @@ def test_structured_dtypes(name: str) -> None:
         for field in dtype.names:
             dirty[field] = array[field]
         assert dumps(dirty) == dumps(array)
+
+
+def test_c043_padding_at_the_end() -> None:
+    """The itemsize stays 16, and the padding leaves as zeros."""
+    dtype = np.dtype({"names": ["A", "B"], "formats": ["f4", "f4"], "offsets": [0, 8], "itemsize": 16})
+    array = np.frombuffer(bytearray(b"\x7f" * 48), dtype)
+    frame = dumps(array)
+    result = loads(frame)
+    assert_same(result, array)
+    assert result.dtype == dtype and result.dtype.itemsize == 16
+    assert result.tobytes() == (b"\x7f" * 4 + bytes(4)) * 2 * 3
+    assert b"\x7f" * 5 not in frame
+
+
+def test_c049_sub_arrays() -> None:
+    """Fields of several elements keep their shape and their values."""
+    array = np.zeros(2, [("n", "i4"), ("v", "f8", (10,)), ("m", "f4", (2, 3))])
+    array["n"], array["v"] = [1, 2], np.arange(20.0).reshape(2, 10)
+    array["m"] = np.arange(12).reshape(2, 2, 3)
+    roundtrip(array)
+    roundtrip(array[0])
+    result = loads(dumps(array))
+    assert (result["v"].shape, result["m"].shape) == ((2, 10), (2, 2, 3))
+    assert result["m"][1].tolist() == [[6, 7, 8], [9, 10, 11]]
+
+
+@pytest.mark.parametrize(
+    ("spec", "offsets", "itemsize"),
+    [([("a", "u2"), ("b", "u4")], [0, 4], 8), ("i1,i4,i1", [0, 4, 8], 12)],
+    ids=["names", "numbers"],
+)
+def test_c056_alignment(spec: Any, offsets: list[int], itemsize: int) -> None:
+    """Names, offsets and itemsize are those of the aligned structure, which says so of itself."""
+    dtype = np.dtype(spec, align=True)
+    array = np.zeros(3, dtype)
+    array[dtype.names[0]] = [1, 2, 3]
+    roundtrip(array)
+    found = loads(dumps(array)).dtype
+    assert found.isalignedstruct and found.names == dtype.names
+    assert ([found.fields[name][1] for name in found.names], found.itemsize) == (offsets, itemsize)
+    packed = np.zeros(3, np.dtype(spec))
+    assert not loads(dumps(packed)).dtype.isalignedstruct
 
 
 def test_hidden_columns_are_not_sent() -> None:

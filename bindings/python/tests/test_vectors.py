@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import array
 import json
-import sys
-import warnings
-import zoneinfo
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +12,10 @@ import pytest
 
 import hookless
 from describing import describe, expand, normal
-from describing_numpy import LONG_FORMATS, long_format
+from lacking import lacking_here
 
 VECTORS = Path(__file__).parents[3] / "proto" / "vectors"
 CHUNKS = [1, 7, 1 << 30]
-ZONES = zoneinfo.available_timezones()
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # of the type code "u"
-    ARRAY_CODES = [[code, array.array(code).itemsize] for code in array.typecodes]
 
 
 @dataclass(frozen=True)
@@ -81,51 +73,6 @@ def check_accepted(vector: Vector, decode: Callable[[], Any]) -> None:
     again = hookless.dumps(value, limits=vector.limits)
     # `dumps` writes VALUE frames; kind and call id belong to the frame and not to the value.
     assert again[:5] + vector.frame[5:6] + again[6:8] + vector.frame[8:16] + again[16:] == vector.frame
-
-
-def lacking_here(value: Any) -> str:
-    """The code, of class environment, with which this host refuses a described value; else empty."""
-    if not isinstance(value, list | dict) or not value:
-        return ""
-    if isinstance(value, dict):
-        return next(filter(None, map(lacking_here, value.values())), "")
-    if sys.modules.get("numpy") is not None and past_this_numpy(value, sys.modules["numpy"]):
-        return "dtype_unsupported"
-    if value[0] == "array" and value[1:3] not in ARRAY_CODES:
-        return "dtype_unsupported"
-    if value[0] == "ZoneInfo" and value[1] not in ZONES:
-        return "zone_unknown"
-    return next(filter(None, map(lacking_here, value)), "")
-
-
-def past_this_numpy(value: Any, numpy: Any) -> bool:
-    """What NumPy 1 and the older ml_dtypes for it lack; and long doubles have one format on each machine."""
-    if value[0] not in ("ndarray", "element", "masked", "strings"):
-        return False
-    text = json.dumps(value)
-    if any(f"[{name}]" in text for name in LONG_FORMATS - {long_format(numpy)}):
-        return True
-    if sys.modules.get("ml_dtypes") is None or any(name in text for name in lacking()):
-        return any(name in text for name in EXTENSIONS)
-    # NumPy 1 stops at 32 dimensions, NumPy 2 and the wire at 64.
-    kind, *rest = value
-    empty = any(f'"flags": {flags}, "fields": []' in text for flags in (1, 3))
-    old: bool = numpy.__version__.startswith("1.")
-    return old and (empty or kind == "strings" or (kind == "ndarray" and len(rest[0]["shape"]) > 32))
-
-
-# The types of A19.
-EXTENSIONS = [
-    *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
-    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
-    *("|int1", "|uint1", "|int2", "|uint2", "|int4", "|uint4", "<complex32", "<bcomplex32"),
-]
-
-
-def lacking() -> list[str]:
-    """Those that the ml_dtypes that is loaded does not have."""
-    module = sys.modules["ml_dtypes"]
-    return [name for name in EXTENSIONS if not hasattr(module, name.strip("<|"))]
 
 
 def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:

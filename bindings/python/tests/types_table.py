@@ -34,8 +34,10 @@ def rows(section: str) -> dict[str, Row]:
     text = (ROOT / "TYPES.md").read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]
     lines = [line for line in text.splitlines() if line.startswith("| `")]
     found = [Row(*(cell.strip(" `") for cell in line.strip("| ").split(" | ", 4))) for line in filled(lines)]
-    assert len({row.name for row in found}) == len(found) > 0
-    return {row.name: row for row in found}
+    # `numpy.ndarray` of `object`: two names in one cell.
+    named = {row.name.replace("`", ""): row for row in found}
+    assert len(named) == len(found) > 0
+    return named
 
 
 def filled(lines: list[str]) -> list[str]:

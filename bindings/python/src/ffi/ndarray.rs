@@ -233,12 +233,17 @@ pub(crate) fn bits_of(scalar: &Bound<'_, PyAny>, kind: ScalarKind) -> Option<Bit
         ScalarKind::Datetime64 | ScalarKind::Timedelta64 => 8,
         _ => kind.size()?,
     };
-    let mut room = [0u128; 2];
-    // SAFETY: the type of `scalar` is the one of `kind`, whose C value takes `len` bytes, 16 at most; the room is larger, and aligned for
-    // each of them. The call copies the value and cannot fail for such a scalar.
-    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(scalar.py(), scalar.as_ptr(), room.as_mut_ptr().cast()) };
+    // Where C puts the value behind the head of an object: at a multiple of its alignment, 8 at most for these kinds. `PyArray_ScalarAsCtype`
+    // gives the same, but looks the type up in a dict each time, which takes most of the time of writing a scalar.
+    let at = size_of::<pyo3::ffi::PyObject>();
+    // SAFETY: a type object lives as long as its instance, which is borrowed here.
+    let size = unsafe { (*scalar.get_type_ptr()).tp_basicsize };
+    let room = usize::try_from(size).ok()?.checked_sub(at)?;
     let mut bytes = [0u8; 16];
-    bytes.copy_from_slice(&room[0].to_ne_bytes());
+    let value = bytes.get_mut(..len).filter(|value| value.len() <= room)?;
+    // SAFETY: the type of `scalar` is exactly NumPy's for `kind`, whose instances hold the C value right behind the head (`PyArrayScalar_VAL`
+    // of NumPy's C API); `len` bytes of it lie within the instance, which nothing changes while it is borrowed. The bytes are copied.
+    unsafe { scalar.as_ptr().cast::<u8>().add(at).copy_to_nonoverlapping(value.as_mut_ptr(), len) };
     Some(Bits { bytes, len })
 }
 

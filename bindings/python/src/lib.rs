@@ -16,6 +16,7 @@ mod inspect;
 mod isolation;
 mod limits;
 mod scalars;
+mod trace;
 mod wait;
 mod walk;
 mod warm;
@@ -41,6 +42,8 @@ mod _hookless {
     use super::isolation::{close_descriptors, lockdown};
     #[pymodule_export]
     use super::limits::Limits;
+    #[pymodule_export]
+    use super::trace::trace_frame;
     #[pymodule_export]
     use super::warm::use_numpy;
 

@@ -89,7 +89,7 @@ def describe(value: Any) -> Any:
         ]
     if kind is dict:
         return ["dict", [[describe(key), describe(item)] for key, item in value.items()]]
-    if kind is hookless.RemoteError:
+    if isinstance(value, hookless.RemoteError):
         return [
             "exception",
             [_entry(failure, numbers) for numbers in [_numbered(value.remote)] for failure in numbers],

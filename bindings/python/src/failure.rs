@@ -198,31 +198,57 @@ impl Drop for Failure {
 #[pyclass(frozen, eq, module = "hookless")]
 #[derive(PartialEq)]
 pub(crate) struct TraceFrame {
-    file: Chars,
+    pub(crate) file: Chars,
     /// First line, from 1.
     #[pyo3(get)]
-    line: Option<u32>,
+    pub(crate) line: Option<u32>,
     /// Last line.
     #[pyo3(get)]
-    end_line: Option<u32>,
+    pub(crate) end_line: Option<u32>,
     /// First column, in bytes from 0.
     #[pyo3(get)]
-    column: Option<u32>,
+    pub(crate) column: Option<u32>,
     /// Column after the last.
     #[pyo3(get)]
-    end_column: Option<u32>,
-    function: Chars,
-    source: Option<Chars>,
+    pub(crate) end_column: Option<u32>,
+    pub(crate) function: Chars,
+    pub(crate) source: Option<Chars>,
 }
 
 /// Generalised UTF-8 of a str.
 #[derive(Clone, PartialEq, Eq)]
-struct Chars {
+pub(crate) struct Chars {
     bytes: Vec<u8>,
 }
 
 impl Chars {
-    fn of(text: &Bound<'_, PyAny>) -> PyResult<Chars> {
+    /// Keeps the beginning, at most so many bytes and no part of a character; says whether that is all.
+    pub(crate) fn keep_bytes(&mut self, most: usize) -> bool {
+        let whole = self.bytes.len() <= most;
+        if !whole {
+            let end = (0..=most).rev().find(|&end| self.bytes[end] & 0xc0 != 0x80);
+            self.bytes.truncate(end.unwrap_or_default());
+        }
+        whole
+    }
+
+    /// The beginning of a line, at most so many characters, without its end.
+    pub(crate) fn line(mut self, most: usize) -> Chars {
+        let kept =
+            self.bytes.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
+        self.bytes.truncate(kept);
+        let beyond = self.bytes.iter().enumerate().filter(|(_, byte)| **byte & 0xc0 != 0x80).nth(most);
+        if let Some((end, _)) = beyond {
+            self.bytes.truncate(end);
+        }
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(crate) fn of(text: &Bound<'_, PyAny>) -> PyResult<Chars> {
         let Some(found) = chars::of(text) else {
             return Err(pyo3::exceptions::PyTypeError::new_err("text belongs here"));
         };

@@ -6,6 +6,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod chars;
+pub(crate) mod code;
 pub(crate) mod descriptor;
 pub(crate) mod make;
 pub(crate) mod ndarray;

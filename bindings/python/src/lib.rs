@@ -21,6 +21,7 @@ mod records;
 mod scalar;
 mod scalars;
 mod standard;
+mod trace;
 mod typed;
 mod wait;
 mod walk;
@@ -55,6 +56,8 @@ mod _hookless {
     use super::scalar::Scalar;
     #[pymodule_export]
     use super::standard::warm_up;
+    #[pymodule_export]
+    use super::trace::trace_frame;
     #[pymodule_export]
     use super::typed::check_hashes;
     #[pymodule_export]

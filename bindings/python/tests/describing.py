@@ -127,7 +127,7 @@ def describe(value: Any) -> Any:
         names = {"module": _text(value.module), "qualname": _text(value.qualname)}
         member = None if value.name is None else _text(value.name)
         return ["enum member", {**names, "name": member, "value": describe(value.value)}]
-    if kind is hookless.RemoteError:
+    if isinstance(value, hookless.RemoteError):
         return [
             "exception",
             [_entry(failure, numbers) for numbers in [_numbered(value.remote)] for failure in numbers],

@@ -310,3 +310,13 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
         assert process.wait(60) == 141
+
+
+def test_a_failure_has_colours_on_a_terminal_only(tmp_path: Path) -> None:
+    """They are ours, around text that is escaped; a log, and who asks for none, gets none."""
+    script = "raise KeyError('red \\x1b[31m')"
+    status, drawn = on_a_terminal(tmp_path, script)
+    assert status == 1 and "\x1b[1;31mKeyError\x1b[0m: \x1b[31m'red \\x1b[31m'\x1b[0m" in drawn
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        status, drawn = on_a_terminal(tmp_path, script, **environment)
+        assert status == 1 and "KeyError: 'red \\x1b[31m'" in drawn and "\x1b" not in drawn

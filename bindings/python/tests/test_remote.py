@@ -255,6 +255,15 @@ def test_chain() -> None:
     shared = told("builtins.OSError")
     error = decoded(told(cause=shared, context=shared, suppress_context=True))
     assert error.__cause__ is error.__context__
+    for flag in (False, True):
+        assert decoded(told(suppress_context=flag)).__suppress_context__ is flag
+        error = decoded(told(context=shared, suppress_context=flag))
+        assert error.__suppress_context__ is flag and isinstance(error.__context__, OSError)
+    mixed = told(context=group(told(), context=shared), cause=shared, suppress_context=True)
+    error = decoded(told(context=mixed))
+    assert isinstance(error.__context__, KeyError) and error.__context__.__suppress_context__
+    assert isinstance(error.__context__.__context__, RemoteErrorGroup)
+    assert error.__context__.__cause__ is error.__context__.__context__.__context__
 
 
 def group(*members: Failure, name: str = "builtins.ExceptionGroup", **rest: Any) -> Failure:

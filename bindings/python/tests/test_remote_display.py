@@ -122,7 +122,7 @@ def check(texts: list[str], name: str) -> None:
 
 
 # Python's own display and logging, which pytest listens to, and hookless.
-FOLDERS = ("hookless", "logging", "collections", "_pytest")
+FOLDERS = ("hookless", "logging", "collections", "re", "_pytest")
 DISPLAY = (
     "_colorize.py ast.py codecs.py contextlib.py enum.py functools.py genericpath.py io.py linecache.py "
     "posixpath.py textwrap.py threading.py tokenize.py traceback.py"

@@ -44,8 +44,9 @@ _on = False
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if not _on or not event.startswith(_FORBIDDEN):
         return
-    # Python shows the source of this program's own frames: it reads this file, and parses its lines.
-    if event == "open" and os.path.abspath(str(arguments[0])) == _OWN:
+    # Python shows the source of this program's own frames: it reads this file, and parses its lines. What it
+    # cannot parse, such as a `raise`, it calls <unknown>, and 3.13 looks for a file of that name.
+    if event == "open" and (os.path.abspath(str(arguments[0])) == _OWN or arguments[0] == "<unknown>"):
         return
     if event == "compile":
         text = arguments[0].decode() if isinstance(arguments[0], bytes) else str(arguments[0])
@@ -55,8 +56,10 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _profile(frame: FrameType, event: str, argument: object) -> None:
-    if event == "call":
-        ENTERED.add(frame.f_code.co_filename)
+    # A named tuple's constructor, as 3.13's traceback uses one, is a lambda of no file.
+    code = frame.f_code
+    if event == "call" and (code.co_filename, code.co_name) != ("<string>", "<lambda>"):
+        ENTERED.add(code.co_filename)
 
 
 class Trap(Exception):

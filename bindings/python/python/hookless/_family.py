@@ -34,7 +34,9 @@ _HEAP_TYPE = 1 << 9
 
 # Exceptions that Python may show of a group. A report links each of its entries as often as it likes, but an
 # honest one has no more to show than it has entries.
-_GROUP = 256
+_SHOWN = 256
+
+_GROUP: type[RemoteError] = RemoteErrorGroup
 
 
 def _make() -> tuple[dict[str, type[RemoteError]], dict[type[RemoteError], Callable[[Any, Failure], None]]]:
@@ -89,9 +91,46 @@ def error_of(failure: Failure, plain: bool = False) -> RemoteError:
     With `plain` all of them are a RemoteError and nothing more.
     """
     kind = RemoteError if plain else _class_of(failure)
-    if failure.cause is None and failure.context is None and not issubclass(kind, RemoteErrorGroup):
+    if failure.cause is None and failure.context is None and kind is not _GROUP:
         return _single(failure, kind)
-    return _Builder(failure, plain).build()
+    return _line(failure, kind, plain) or _Builder(failure, plain).build()
+
+
+def _line(failure: Failure, kind: type[RemoteError], plain: bool) -> RemoteError | None:
+    """Return the exception of a failure that no group and no fork led to, as most are; None for any other."""
+    line: list[tuple[Failure, type[RemoteError]]] = []
+    at: Failure | None = failure
+    while at is not None:
+        cause, context = at.cause, at.context
+        if kind is _GROUP or (cause is not None and context is not None and context is not cause):
+            return None
+        line.append((at, kind))
+        at = cause or context
+        if at is not None:
+            kind = RemoteError if plain else _class_of(at)
+    error: RemoteError | None = None
+    while line:
+        one, kind = line.pop()
+        below, error = error, _single(one, kind)
+        if below is not None:
+            _link(
+                error,
+                one,
+                below if one.context is not None else None,
+                below if one.cause is not None else None,
+            )
+            below.__dict__["_brief"] = True
+    return error
+
+
+def _link(
+    error: RemoteError, failure: Failure, context: RemoteError | None, cause: RemoteError | None
+) -> None:
+    if context is not None:
+        error.__context__ = context
+    if cause is not None:
+        error.__cause__ = cause
+    error.__suppress_context__ = failure.suppress_context
 
 
 def _single(failure: Failure, kind: type[RemoteError]) -> RemoteError:
@@ -99,6 +138,9 @@ def _single(failure: Failure, kind: type[RemoteError]) -> RemoteError:
     fill = _FILLERS.get(kind)
     if fill is not None:
         fill(error, failure)
+    if failure.suppress_context:
+        # Also of one without a context: that may come when it is raised here.
+        error.__suppress_context__ = True
     return error
 
 
@@ -119,7 +161,7 @@ class _Builder:
     def build(self) -> RemoteError:
         order = self._order()
         # How many exceptions one group may show, and how many more all of `roots` may.
-        self.most = max(_GROUP, len(order))
+        self.most = max(_SHOWN, len(order))
         self.left = 2 * self.most
         for failure in order:
             error = self.made[id(failure)] = self._one(failure)
@@ -141,23 +183,24 @@ class _Builder:
                     if linked is not None:
                         self.roots.add(id(linked))
                         stack.append((linked, False))
-                if issubclass(kind, RemoteErrorGroup):
+                if kind is _GROUP:
                     stack += [(member, False) for member in failure.members if id(member) not in self.kinds]
         return done
 
     def _one(self, failure: Failure) -> RemoteError:
         kind = self.kinds[id(failure)]
-        group = issubclass(kind, RemoteErrorGroup)
-        members = self._members(failure) if group else []
+        members = self._members(failure) if kind is _GROUP else []
         if members:
             error: RemoteError = RemoteErrorGroup(failure, members)
         else:
-            error = _single(failure, RemoteError if group else kind)
-        if failure.context is not None:
-            error.__context__ = self.made[id(failure.context)]
-        if failure.cause is not None:
-            error.__cause__ = self.made[id(failure.cause)]
-        error.__suppress_context__ = failure.suppress_context
+            error = _single(failure, RemoteError if kind is _GROUP else kind)
+        context, cause = failure.context, failure.cause
+        _link(
+            error,
+            failure,
+            None if context is None else self.made[id(context)],
+            None if cause is None else self.made[id(cause)],
+        )
         return error
 
     def _members(self, failure: Failure) -> list[RemoteError]:

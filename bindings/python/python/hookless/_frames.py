@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import stat
 
-from hookless._hookless import TraceFrame
-from hookless._safe import Broken, attempt, cap, exact_text
+from hookless._hookless import TraceFrame, trace_frame
+from hookless._safe import Broken, attempt, cap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +18,7 @@ __all__ = ["frames_of", "shortened"]
 # The frames of the child's own loop: they say nothing about the code that failed.
 _OWN = __file__.removesuffix("_frames.py") + "_child.py"
 
-# Characters of a source line; generated code can have very long ones. Bytes of a file that is read for one.
-_SOURCE = 512
+# Bytes of a file that is read for its lines.
 _FILE = 16 << 20
 
 
@@ -37,9 +35,10 @@ def frames_of(traceback: TracebackType | None, most: int, text: int) -> tuple[li
     depth = len(found)
     if depth > most:
         del found[most // 2 : depth - (most - most // 2)]
-    reader = _Reader(text)
-    frames = [attempt(reader.read, one) for one in found]
-    return [TraceFrame("?") if isinstance(one, Broken) else one for one in frames], depth, reader.whole
+    lines: dict[str, list[str]] = {}
+    read = [attempt(trace_frame, one, lines, _read_lines, text) for one in found]
+    frames = [TraceFrame("?") if isinstance(one, Broken) else one[0] for one in read]
+    return frames, depth, all(isinstance(one, Broken) or one[1] for one in read)
 
 
 def shortened(frame: TraceFrame, text: int) -> TraceFrame:
@@ -52,54 +51,9 @@ def shortened(frame: TraceFrame, text: int) -> TraceFrame:
     return TraceFrame(short[0], *positions, short[1], short[2])
 
 
-class _Reader:
-    """Reads the frames of one traceback. Each file is looked at once for it, since files change."""
-
-    def __init__(self, text: int) -> None:
-        self.text = text
-        self.whole = True
-        self.lines: dict[str, list[str]] = {}
-
-    def read(self, traceback: TracebackType) -> TraceFrame:
-        frame = traceback.tb_frame
-        code = frame.f_code
-        file, function = exact_text(code.co_filename) or "?", exact_text(code.co_name) or "?"
-        positions = next(itertools.islice(code.co_positions(), traceback.tb_lasti // 2, None), (None,) * 4)
-        line, end_line, column, end_column = map(_number, positions)
-        if line is None:
-            line = _number(traceback.tb_lineno)
-        source = self.source(file, line, frame.f_globals)
-        return TraceFrame(
-            self.short(file),
-            line,
-            end_line,
-            column,
-            end_column,
-            self.short(function),
-            source and self.short(source),
-        )
-
-    def short(self, text: str) -> str:
-        kept = cap(text, self.text)
-        self.whole = self.whole and kept == text
-        return kept
-
-    def source(self, file: str, line: int | None, scope: dict[str, Any]) -> str | None:
-        if line is None:
-            return None
-        lines = self.lines.get(file)
-        if lines is None:
-            found = attempt(_lines, file, scope)
-            lines = self.lines[file] = found if type(found) is list else []
-        if not 0 < line <= len(lines):
-            return None
-        text = exact_text(lines[line - 1])
-        return text.rstrip("\r\n")[:_SOURCE] or None if text else None
-
-
-def _number(value: object) -> int | None:
-    """Return what the wire can hold of a position (X8)."""
-    return value if type(value) is int and 0 <= value < 1 << 31 else None
+def _read_lines(file: str, scope: dict[str, Any]) -> list[str]:
+    found = attempt(_lines, file, scope)
+    return found if type(found) is list else []
 
 
 def _lines(file: str, scope: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import Buffer
@@ -33,6 +34,7 @@ __all__ = [
     "loads",
     "lockdown",
     "through_rust",
+    "trace_frame",
     "use_numpy",
     "warm_up",
 ]
@@ -387,6 +389,18 @@ class RegionBuffer:
     def __len__(self) -> int: ...
     if sys.version_info >= (3, 12):
         def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def trace_frame(
+    traceback: TracebackType,
+    lines: dict[str, list[str]],
+    read: Callable[[str, dict[str, Any]], list[str]],
+    text: int,
+) -> tuple[TraceFrame, bool]:
+    """Read the frame of one traceback entry, and whether its texts are whole: `text` bytes of each are kept.
+
+    `read` is asked for the lines of a file that `lines` does not know, by file name and globals. It must not
+    raise.
+    """
 
 @final
 class TraceFrame:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from typing import assert_type
+from typing import Any, assert_type
 
 import hookless
+import hookless.worker
 from hookless import Decoder, Limits, Worker
 
 
@@ -79,8 +80,28 @@ def worker() -> None:
         assert_type(running.close(), None)
 
 
+def failures(running: Worker) -> None:
+    def build(failure: hookless.Failure) -> Exception:
+        return LookupError(failure.message)
+
+    with Worker(errors={"app.Quota": build}):
+        running.options(errors="plain").call("m:f")
+    try:
+        running.call("m:f")
+    except hookless.RemoteErrorGroup as group:
+        assert_type(group.exceptions[0], Exception | ExceptionGroup[Exception])
+        assert_type(group.remote, hookless.Failure)
+    except hookless.RemoteExit as left:
+        assert_type(left.code, Any)
+    hookless.worker.deny("text")
+
+
 def remote(error: hookless.RemoteError) -> None:
     failure = error.remote
+    assert_type(error.type_name, str)
+    assert_type(error.denials, tuple[str, ...])
+    assert_type(failure.matches("app.Quota"), bool)
+    assert_type(failure.format(colour=True), str)
     assert_type(failure, hookless.Failure)
     assert_type(failure.message, str)
     assert_type(failure.module, str)

@@ -312,11 +312,11 @@ def array_strided(rng: Random) -> object:
     return _normal32(rng, 4096, 8192)[:, ::2]
 
 
-@workload("W14", "10^6 NumPy int32 scalars in a list; encode is to stay within 3 times that of as many ints")
+@workload("C066", "10^6 NumPy int32 scalars in a list; encode is to stay within 3 times that of as many ints")
 def numpy_scalars(rng: Random) -> object:
     return [np.int32(number) for number in range(1_000_000)]
 
 
-@workload("W14i", "the numbers of W14 as ints", seed="W14")
+@workload("C066i", "the numbers of C066 as ints", seed="C066")
 def numpy_scalars_as_ints(rng: Random) -> object:
     return list(range(1_000_000))

@@ -24,6 +24,8 @@ use crate::{flat, masked, scalars};
 mod alike;
 mod record;
 
+use alike::{Hashes, note};
+
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
 const CACHED_LEN: usize = 64;
@@ -48,6 +50,9 @@ pub(crate) struct PyBuilder<'a, 'py> {
     keys_seen: usize,
     /// What comparing keys of one hash has cost so far.
     compared: u64,
+    /// Whether a decimal is in a key, and the bytes of the longest int or term of a fraction: to compare the two, the int is made a decimal.
+    decimals: bool,
+    longest: u64,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -59,8 +64,7 @@ pub(crate) struct Map<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
-    /// Hashes of the compound keys, where there is no guard.
-    compounds: Vec<isize>,
+    hashes: Hashes,
 }
 
 /// A set being filled.
@@ -69,8 +73,7 @@ pub(crate) struct Set<'py> {
     announced: usize,
     done: usize,
     guard: Option<Box<Guard>>,
-    /// Hashes of the compound keys, where there is no guard.
-    compounds: Vec<isize>,
+    hashes: Hashes,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
@@ -85,6 +88,8 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             cache: Vec::new(),
             keys_seen: 0,
             compared: 0,
+            decimals: false,
+            longest: 0,
             interrupted: None,
         })
     }
@@ -184,6 +189,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Self::Value> {
+        self.longest = self.longest.max(magnitude.len() as u64);
         scalars::big_int(self.py, negative, magnitude)
     }
 
@@ -255,7 +261,15 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         standard::typed_array(py, code, data, self.targets())
     }
 
+    fn decimal_key(&mut self) {
+        self.decimals = true;
+    }
+
     fn standard(&mut self, value: Standard) -> Result<Self::Value> {
+        if let Standard::Fraction(number) = &value {
+            let terms = number.numerator().len().max(number.denominator().len());
+            self.longest = self.longest.max(terms as u64);
+        }
         standard::from_standard(self.py, &value)
     }
 
@@ -313,7 +327,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             MapKind::Dict => make::dict(self.py)?,
             MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
         };
-        Ok(Map { kind, dict, announced: len, done: 0, guard: None, compounds: Vec::new() })
+        Ok(Map { kind, dict, announced: len, done: 0, guard: None, hashes: Hashes::new() })
     }
 
     #[inline]
@@ -323,7 +337,8 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             let guard = match &mut map.guard {
                 Some(guard) => guard,
                 none => {
-                    let mut hashes = Vec::with_capacity(map.done);
+                    let mut hashes = Vec::new();
+                    hashes.try_reserve_exact(map.done).map_err(|_| Error::new(Code::OutOfMemory))?;
                     let mut position = 0;
                     while let Some((key, _)) = make::dict_next(&map.dict, &mut position) {
                         hashes.push(make::hash(&key)?);
@@ -333,8 +348,14 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             };
             let alike = admit(guard, &key, compound)?;
             self.compare(&key, alike.into())?;
-        } else if compound && map.announced > 1 {
-            self.note_compound(&mut map.compounds, &key)?;
+        } else if map.announced > 1 && (compound || !map.hashes.is_empty()) {
+            if map.hashes.is_empty() {
+                let mut position = 0;
+                while let Some((prior, _)) = make::dict_next(&map.dict, &mut position) {
+                    note(&mut map.hashes, make::hash(&prior)?, false)?;
+                }
+            }
+            self.note_key(&mut map.hashes, &key, compound)?;
         }
         let inserted = match map.kind {
             // By its own method, which keeps the order as well.
@@ -353,7 +374,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
         let set = make::set(self.py, kind == SetKind::FrozenSet)?;
-        Ok(Set { set, announced: len, done: 0, guard: None, compounds: Vec::new() })
+        Ok(Set { set, announced: len, done: 0, guard: None, hashes: Hashes::new() })
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
@@ -368,8 +389,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             };
             let alike = admit(guard, &member, compound)?;
             self.compare(&member, alike.into())?;
-        } else if compound && set.announced > 1 {
-            self.note_compound(&mut set.compounds, &member)?;
+        } else if set.announced > 1 && (compound || !set.hashes.is_empty()) {
+            if set.hashes.is_empty() {
+                for prior in make::set_hashes(&set.set)? {
+                    note(&mut set.hashes, prior, false)?;
+                }
+            }
+            self.note_key(&mut set.hashes, &member, compound)?;
         }
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
@@ -411,10 +437,10 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 }
 
-/// Counts what a key costs its table; gives how many compound keys have its hash already.
+/// Counts what a key costs its table; gives with how many keys of its hash it will be compared at length.
 fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, compound: bool) -> Result<u32> {
     let hash = make::hash(key)?;
-    let alike = if compound { guard.insert_compound(hash)? } else { 0 };
+    let alike = guard.note(hash, compound)?;
     guard.insert(hash)?;
     Ok(alike)
 }

@@ -31,38 +31,54 @@ pub(crate) struct Guard {
     used: Vec<bool>,
     probes: u64,
     allowed: u64,
-    /// How many keys of more than a machine word have each hash: comparing two tuples, fractions or paths costs as much as they are long.
-    compounds: HashMap<isize, u32>,
+    /// How many keys have each hash, once there is a compound one: comparing two tuples, fractions or paths costs as much as they are long.
+    alike: Option<HashMap<isize, Alike>>,
 }
 
-/// Such keys of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
-const ALIKE: u32 = 64;
+/// Keys of one hash.
+#[derive(Default)]
+struct Alike {
+    all: u32,
+    compound: u32,
+}
+
+/// Compound keys of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+const MOST_ALIKE: u32 = 64;
 
 impl Guard {
     /// A guard for a table that announces `announced` keys and holds those with these hashes.
     pub(crate) fn new(table: Table, announced: usize, hashes: &[isize]) -> Result<Guard> {
         let allowed = 256 * announced as u64 + 1024;
-        let mut guard = Guard {
-            table,
-            hashes: Vec::new(),
-            used: vec![false; 8],
-            probes: 0,
-            allowed,
-            compounds: HashMap::new(),
-        };
+        let mut guard =
+            Guard { table, hashes: Vec::new(), used: vec![false; 8], probes: 0, allowed, alike: None };
         hashes.iter().try_for_each(|&hash| guard.insert(hash))?;
         Ok(guard)
     }
 
-    /// Counts a tuple, frozenset or record with this hash, on top of [`Guard::insert`]; gives how many have it already.
-    pub(crate) fn insert_compound(&mut self, hash: isize) -> Result<u32> {
-        self.compounds.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        let alike = self.compounds.entry(hash).or_insert(0);
-        *alike += 1;
-        if *alike > ALIKE {
-            return Err(Error::new(Code::KeyCollision).note(format!("{alike} compound keys with one hash")));
+    /// Notes a key with this hash, before [`Guard::insert`]; gives with how many keys it will be compared at length: a compound one (a tuple,
+    /// frozenset, record, decimal) with all of its hash, any other with the compound ones.
+    pub(crate) fn note(&mut self, hash: isize, compound: bool) -> Result<u32> {
+        let full = |_| Error::new(Code::OutOfMemory);
+        let all = match &mut self.alike {
+            Some(all) => all,
+            None if !compound => return Ok(0),
+            none => {
+                let all = none.insert(HashMap::new());
+                all.try_reserve(self.hashes.len()).map_err(full)?;
+                self.hashes.iter().for_each(|&hash| all.entry(hash).or_default().all += 1);
+                all
+            }
+        };
+        all.try_reserve(1).map_err(full)?;
+        let alike = all.entry(hash).or_default();
+        let before = if compound { alike.all } else { alike.compound };
+        alike.all += 1;
+        alike.compound += u32::from(compound);
+        if alike.compound > MOST_ALIKE {
+            let note = format!("{} compound keys with one hash", alike.compound);
+            return Err(Error::new(Code::KeyCollision).note(note));
         }
-        Ok(*alike - 1)
+        Ok(before)
     }
 
     /// Counts what inserting a key with this hash costs.

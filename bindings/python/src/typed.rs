@@ -27,7 +27,7 @@ pub(crate) fn check_hashes(py: Python<'_>, hashes: Vec<isize>, is_set: bool) -> 
     let check = || {
         let mut guard = Guard::new(table, hashes.len(), &[])?;
         hashes.iter().try_for_each(|&hash| {
-            guard.insert_compound(hash)?;
+            guard.note(hash, true)?;
             guard.insert(hash)
         })
     };

@@ -178,9 +178,9 @@ def test_l4_a_decimal_key_pays_for_its_exact_value() -> None:
     """Comparing is quadratic in the digits that are written out, so the work is bounded by `memory`."""
     for value in (Decimal("9" * 10_000), Decimal("1E+9999"), Decimal("1E-9999")):
         one = dumps({value: None})
-        # 72 + 160 + 32 for dict and None, 160 and the payload for the Decimal, and 10 000 squared over 1024.
+        # 72 + 160 + 32 for dict and None, 160 and the payload for the Decimal, and 10 000 squared over 16.
         payload = 1 + 8 + len(value.as_tuple().digits)
-        needed = 72 + 160 + 32 + 160 + payload + 10_000**2 // 1024
+        needed = 72 + 160 + 32 + 160 + payload + 10_000**2 // 16
         assert_same(loads(one, limits=Limits(memory=needed)), {value: None})
         with pytest.raises(hookless.LimitExceeded) as caught:
             loads(one, limits=Limits(memory=needed - 33))

@@ -224,9 +224,10 @@ pub mod charge {
         }
     }
 
-    /// A decimal in key position that takes so many digits when it is written out: the time of comparing it exactly.
+    /// A decimal in key position that takes so many digits when it is written out: the time of comparing it exactly, and the bytes of its
+    /// form, of which a few copies are held, and which may be thousands for the fifteen of `1E-9999`.
     pub const fn exact_key(digits: u64) -> u64 {
-        digits.saturating_mul(digits) / 1024
+        digits.saturating_mul(digits) / 16
     }
 
     /// A record of `fields` fields; its texts and values are charged by themselves.

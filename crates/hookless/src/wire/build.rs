@@ -208,6 +208,8 @@ pub trait Build {
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value>;
     /// An `array.array`; inline data are exactly its bytes, little-endian and checked.
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value>;
+    /// Says that the value of the standard library that comes next is a decimal in key position.
+    fn decimal_key(&mut self) {}
     /// A value of the standard library.
     fn standard(&mut self, value: Standard) -> Result<Self::Value>;
     /// A NumPy scalar of its wire payload.

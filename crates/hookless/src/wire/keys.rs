@@ -3,7 +3,7 @@
 //! A form is computed from the encoding of a key, so the reader and the writer share it, whatever the host's objects are.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::array::ScalarKind;
@@ -21,26 +21,50 @@ mod standard;
 const FEW: usize = 8;
 
 /// The forms of the keys of one dict, or of the members of one set.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Forms<'b> {
     few: Vec<Cow<'b, [u8]>>,
     /// All of them, once there are more than a few.
     many: HashSet<Cow<'b, [u8]>>,
+}
+
+/// Computes forms.
+///
+/// Each table around a key asks for the forms of all that is in it, so a leaf whose form takes more than reading its bytes is computed
+/// once by itself, and once for all the compound keys around it.
+#[derive(Debug)]
+pub(crate) struct Maker {
     /// L6: how long the ints may be that a decimal is compared with.
     int_bytes: u64,
+    /// Forms of such leaves, by their encodings.
+    inner: HashMap<Box<[u8]>, Box<[u8]>>,
+}
+
+impl Maker {
+    pub(crate) fn new(int_bytes: u64) -> Self {
+        Maker { int_bytes, inner: HashMap::new() }
+    }
+
+    /// Lets go of what was kept for a key that no table is around any more.
+    pub(crate) fn forget(&mut self) {
+        if !self.inner.is_empty() {
+            self.inner = HashMap::new();
+        }
+    }
 }
 
 impl<'b> Forms<'b> {
-    fn new(int_bytes: u64) -> Self {
-        Forms { few: Vec::new(), many: HashSet::new(), int_bytes }
-    }
-
     /// The forms of the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
-    pub(crate) fn of_prior(items: &'b [u8], count: u64, is_map: bool, int_bytes: u64) -> Result<Forms<'b>> {
+    pub(crate) fn of_prior(
+        items: &'b [u8],
+        count: u64,
+        is_map: bool,
+        maker: &mut Maker,
+    ) -> Result<Forms<'b>> {
         let mut cursor = Cursor::new(items, 0);
-        let mut forms = Forms::new(int_bytes);
+        let mut forms = Forms::default();
         for _ in 0..count {
-            forms.add(skip(&mut cursor)?)?;
+            forms.add(skip(&mut cursor)?, maker)?;
             if is_map {
                 skip(&mut cursor)?;
             }
@@ -49,20 +73,20 @@ impl<'b> Forms<'b> {
     }
 
     /// Adds the form of a key; false when it is there already.
-    pub(crate) fn add(&mut self, key: &'b [u8]) -> Result<bool> {
-        self.insert(form(key, self.int_bytes)?)
+    pub(crate) fn add(&mut self, key: &'b [u8], maker: &mut Maker) -> Result<bool> {
+        self.insert(form(key, maker)?)
     }
 
     /// The same forms, each with bytes of its own.
     pub(crate) fn into_owned(self) -> Forms<'static> {
         let own = |form: Cow<'b, [u8]>| Cow::Owned(form.into_owned());
         let (few, many) = (self.few.into_iter().map(own).collect(), self.many.into_iter().map(own).collect());
-        Forms { few, many, int_bytes: self.int_bytes }
+        Forms { few, many }
     }
 
     /// The same for a key whose bytes will not stay where they are.
-    pub(crate) fn add_owned(&mut self, key: &[u8]) -> Result<bool> {
-        self.insert(Cow::Owned(form(key, self.int_bytes)?.into_owned()))
+    pub(crate) fn add_owned(&mut self, key: &[u8], maker: &mut Maker) -> Result<bool> {
+        self.insert(Cow::Owned(form(key, maker)?.into_owned()))
     }
 
     fn insert(&mut self, form: Cow<'b, [u8]>) -> Result<bool> {
@@ -95,17 +119,17 @@ pub(crate) fn is_compound(key: &[u8]) -> bool {
 }
 
 /// The form of one checked, keyable value.
-fn form(key: &[u8], int_bytes: u64) -> Result<Cow<'_, [u8]>> {
+fn form<'b>(key: &'b [u8], maker: &mut Maker) -> Result<Cow<'b, [u8]>> {
     let mut cursor = Cursor::new(key, 0);
     Ok(match cursor.head()? {
         Head::Nil | Head::Unsigned(_) | Head::Negative(_) | Head::Str(_) | Head::Bin(_) => Cow::Borrowed(key),
         Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value))),
         Head::Float(bits) => number(|out| real(out, f64::from_bits(bits))),
-        Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?, int_bytes)?,
+        Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?, maker.int_bytes)?,
         Head::Array(_) => {
             let mut out = Vec::new();
             out.try_reserve(key.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-            compound(&mut Cursor::new(key, 0), &mut out, int_bytes)?;
+            compound(&mut Cursor::new(key, 0), &mut out, maker)?;
             Cow::Owned(out)
         }
         Head::Map(_) => return Err(Error::new(Code::NotKeyable)),
@@ -255,20 +279,20 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
 /// form, and the forms of its values.
 ///
 /// Goes through the key once, so that its cost is that of its bytes, which are charged (limits.md).
-fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Result<()> {
+fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Result<()> {
     let Head::Array(count) = cursor.head()? else { return Err(Error::new(Code::NotKeyable)) };
     let marker: [u8; 3] = cursor.array()?;
     raw::array(out, count);
     out.extend_from_slice(&marker);
     if marker != Node::FrozenSet.marker() {
-        return (1..count).try_for_each(|_| append(cursor, out, int_bytes));
+        return (1..count).try_for_each(|_| append(cursor, out, maker));
     }
     let start = out.len();
     let mut members = Vec::new();
     members.try_reserve_exact(size(count)).map_err(|_| Error::new(Code::OutOfMemory))?;
     for _ in 1..count {
         let from = out.len();
-        append(cursor, out, int_bytes)?;
+        append(cursor, out, maker)?;
         members.push(from..out.len());
     }
     let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
@@ -286,16 +310,33 @@ fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Resul
 }
 
 /// Appends the form of the next value. Forms are encodings, none a prefix of another, so they can be joined as they are.
-fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, int_bytes: u64) -> Result<()> {
+fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Result<()> {
     out.try_reserve(16).map_err(|_| Error::new(Code::OutOfMemory))?;
     if is_compound(cursor.rest) {
-        return compound(cursor, out, int_bytes);
+        return compound(cursor, out, maker);
     }
+    let full = |_| Error::new(Code::OutOfMemory);
     let key = skip(cursor)?;
-    let form = form(key, int_bytes)?;
-    out.try_reserve(form.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    if let Some(known) = maker.inner.get(key) {
+        out.try_reserve(known.len()).map_err(full)?;
+        out.extend_from_slice(known);
+        return Ok(());
+    }
+    let form = form(key, maker)?;
+    out.try_reserve(form.len()).map_err(full)?;
     out.extend_from_slice(&form);
+    if is_slow(key) {
+        maker.inner.try_reserve(1).map_err(full)?;
+        maker.inner.insert(key.into(), form.into());
+    }
     Ok(())
+}
+
+/// Whether the form of a leaf takes longer than reading its bytes.
+fn is_slow(key: &[u8]) -> bool {
+    let Ok(Head::Ext(ext, _)) = Cursor::new(key, 0).head() else { return false };
+    let leaf = StandardLeaf::from_ext(ext);
+    matches!(leaf, Some(StandardLeaf::Decimal | StandardLeaf::Range | StandardLeaf::Path))
 }
 
 #[cfg(test)]
@@ -305,7 +346,7 @@ mod tests {
     fn form_of(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut key = Vec::new();
         write(&mut key);
-        form(&key, 16_384).unwrap().into_owned()
+        form(&key, &mut Maker::new(16_384)).unwrap().into_owned()
     }
 
     #[test]
@@ -313,16 +354,52 @@ mod tests {
         let keys: Vec<Vec<u8>> = (0..3 * FEW).map(|key| vec![0xa2, b'k', key as u8]).collect();
         for count in 1..=keys.len() {
             for again in 0..count {
-                let (mut forms, mut owned) = (Forms::new(16_384), Forms::new(16_384));
+                let mut maker = Maker::new(16_384);
+                let (mut forms, mut owned) = (Forms::default(), Forms::default());
                 for key in &keys[..count] {
-                    assert!(forms.add(key).unwrap() && owned.add_owned(key).unwrap());
+                    assert!(forms.add(key, &mut maker).unwrap() && owned.add_owned(key, &mut maker).unwrap());
                 }
-                assert!(!forms.add(&keys[again]).unwrap() && !owned.add_owned(&keys[again]).unwrap());
+                let key = &keys[again];
+                assert!(!forms.add(key, &mut maker).unwrap() && !owned.add_owned(key, &mut maker).unwrap());
                 let mut forms = forms.into_owned();
-                assert!(!forms.add(&keys[again]).unwrap());
-                assert!(keys.get(count).is_none_or(|next| forms.add(next).unwrap()));
+                assert!(!forms.add(key, &mut maker).unwrap());
+                assert!(keys.get(count).is_none_or(|next| forms.add(next, &mut maker).unwrap()));
             }
         }
+    }
+
+    /// A frozenset of these members, in order.
+    fn frozen(mut members: Vec<Vec<u8>>) -> Vec<u8> {
+        members.sort();
+        let mut out = Vec::new();
+        raw::array(&mut out, members.len() as u32 + 1);
+        out.extend_from_slice(&Node::FrozenSet.marker());
+        out.extend(members.concat());
+        out
+    }
+
+    #[test]
+    fn k6_the_forms_of_slow_leaves_are_kept_while_a_key_is_read() {
+        let leaf = |kind: StandardLeaf, payload: &[u8]| {
+            let mut out = Vec::new();
+            raw::ext(&mut out, kind.ext(), payload);
+            out
+        };
+        let decimal = |digit: u8| leaf(StandardLeaf::Decimal, &[0, 0, 0, 0, 0, 0, 0, 0, 1, digit]);
+        let fraction = leaf(StandardLeaf::Fraction, &[0, 0, 0, 0, 1, 1, 3]);
+        let path = leaf(StandardLeaf::Path, &[3, 0, 0, 0, 2, b'C', b':', 0, 0, 0, 0]);
+        let mut maker = Maker::new(16_384);
+        let mut key = frozen(vec![decimal(b'1'), decimal(b'2'), fraction, path]);
+        for level in 0..4 {
+            let fresh = form(&key, &mut Maker::new(16_384)).unwrap().into_owned();
+            assert_eq!(*form(&key, &mut maker).unwrap(), *fresh, "{level}");
+            assert_eq!(maker.inner.len(), 3, "two decimals and a path");
+            key = frozen(vec![key, vec![level]]);
+        }
+        let (ten, plain) = (frozen(vec![decimal(b'1')]), frozen(vec![vec![10]]));
+        assert_eq!(form(&ten, &mut maker).unwrap(), form(&plain, &mut maker).unwrap());
+        maker.forget();
+        assert!(maker.inner.is_empty());
     }
 
     #[test]

@@ -75,6 +75,7 @@ pub fn read<B: Build>(
         plan: Plan::default(),
         stack: Vec::new(),
         in_key: false,
+        forms: keys::Maker::new(limits.int_bytes),
         ticks: 0,
     };
     match reader.run(head.kind) {
@@ -95,6 +96,7 @@ pub(crate) struct Reader<'r, 'b, B: Build> {
     pub(crate) stack: Vec<Open<'b, B>>,
     /// Whether the next value is in key position (K1).
     pub(crate) in_key: bool,
+    forms: keys::Maker,
     ticks: u16,
 }
 
@@ -216,7 +218,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     }
                     Some(found) => {
                         self.at = table.at;
-                        let new = Self::is_new(table, top.items, true, self.limits)?;
+                        let new = Self::is_new(table, top.items, true, &mut self.forms)?;
+                        // A dict is in no key.
+                        self.forms.forget();
                         if !new || !self.build.insert(map, found, value)? {
                             return Err(Error::new(duplicate(table.marks.odd, new)));
                         }
@@ -235,7 +239,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     if keys::is_compound(bytes) {
                         self.budget.charge(charge::compound_key(wide(bytes.len())))?;
                     }
-                    let new = Self::is_new(table, top.items, false, self.limits)?;
+                    let new = Self::is_new(table, top.items, false, &mut self.forms)?;
+                    if !top.in_key {
+                        self.forms.forget();
+                    }
                     if !new || !self.build.add(set, value)? {
                         return Err(Error::new(duplicate(table.marks.odd, new)));
                     }
@@ -284,18 +291,18 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
 
     /// K3, where the builder's own tables do not answer it.
     #[inline]
-    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool, limits: &Limits) -> Result<bool> {
+    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool, maker: &mut keys::Maker) -> Result<bool> {
         if B::OWN_KEYS && !table.marks.odd {
             return Ok(true);
         }
         let forms = match &mut table.forms {
             Some(forms) => forms,
             none => {
-                let prior = keys::Forms::of_prior(items, table.done, is_map, limits.int_bytes)?;
+                let prior = keys::Forms::of_prior(items, table.done, is_map, maker)?;
                 none.insert(Box::new(prior))
             }
         };
-        forms.add(table.key)
+        forms.add(table.key, maker)
     }
 
     /// Says to each table around a value in key position what it is (K8), and whether forms must be compared there.

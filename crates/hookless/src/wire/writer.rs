@@ -40,6 +40,7 @@ pub struct Writer<'l> {
     in_key: bool,
     /// What was written in key position since the innermost table asked.
     marks: keys::Marks,
+    forms: keys::Maker,
     /// Whether the caller's own tables hold no equal keys, odd ones aside.
     unique: bool,
 }
@@ -93,6 +94,7 @@ impl<'l> Writer<'l> {
             depth: 0,
             in_key: false,
             marks: keys::Marks::default(),
+            forms: keys::Maker::new(limits.int_bytes),
             unique,
         })
     }
@@ -210,6 +212,9 @@ impl<'l> Writer<'l> {
     pub fn end_set(&mut self, mut set: SetScope) -> Result<()> {
         self.depth = self.depth.saturating_sub(1);
         self.in_key = set.outer_key;
+        if !self.in_key {
+            self.forms.forget();
+        }
         let inner = if self.in_key { self.marks } else { keys::Marks::default() };
         self.marks = set.table.outer.and(inner);
         let out = &self.out;
@@ -285,18 +290,21 @@ impl<'l> Writer<'l> {
         if (self.marks.odd || !self.unique) && !self.is_new(table, is_map)? {
             return Err(Error::new(Code::DuplicateKey));
         }
+        if is_map {
+            self.forms.forget();
+        }
         table.done = table.done.saturating_add(1);
         Ok(())
     }
 
-    fn is_new(&self, table: &mut Table, is_map: bool) -> Result<bool> {
+    fn is_new(&mut self, table: &mut Table, is_map: bool) -> Result<bool> {
         if table.forms.is_none() {
             let items = self.out.get(table.items..table.key).unwrap_or_default();
             table.forms = Some(Box::new(
-                keys::Forms::of_prior(items, table.done, is_map, self.limits.int_bytes)?.into_owned(),
+                keys::Forms::of_prior(items, table.done, is_map, &mut self.forms)?.into_owned(),
             ));
         }
         let key = self.out.get(table.key..).unwrap_or_default();
-        table.forms.as_mut().map_or(Ok(true), |forms| forms.add_owned(key))
+        table.forms.as_mut().map_or(Ok(true), |forms| forms.add_owned(key, &mut self.forms))
     }
 }

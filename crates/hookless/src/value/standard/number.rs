@@ -177,12 +177,23 @@ impl Fraction {
     }
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Fraction> {
+        let (negative, numerator, denominator) = Fraction::terms(fields)?;
+        Fraction::new(negative, numerator, denominator)
+    }
+
+    /// Of a payload that has been checked: a common divisor is not looked for again.
+    pub(crate) fn of_checked(payload: &[u8]) -> Result<Fraction> {
+        let (negative, numerator, denominator) = Fraction::terms(&mut Fields::over(payload, u64::MAX))?;
+        Ok(Fraction { negative, numerator: numerator.to_vec(), denominator: denominator.to_vec() })
+    }
+
+    fn terms<'b>(fields: &mut Fields<'b>) -> Result<(bool, &'b [u8], &'b [u8])> {
         let negative = sign(fields)?;
         let len = fields.len32("length")?;
         let numerator = fields.magnitude(len, "numerator")?;
         let denominator = fields.all();
         fields.check_int(denominator.len())?;
-        Fraction::new(negative, numerator, denominator)
+        Ok((negative, numerator, denominator))
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {

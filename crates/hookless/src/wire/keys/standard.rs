@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use super::{integer, number};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::value::{Decimal, Exact, Standard, StandardLeaf, exact_decimal, exact_fraction, range_form};
+use crate::value::{
+    Decimal, Exact, Fraction, Standard, StandardLeaf, exact_decimal, exact_fraction, range_form,
+};
 use crate::wire::raw;
 
 /// K4 and K7 for values of the standard library.
@@ -33,10 +35,10 @@ pub(super) fn form<'b>(
             },
             _ => Cow::Borrowed(key),
         },
-        StandardLeaf::Fraction => match parsed()? {
-            Standard::Fraction(value) => number(|out| exact_form(out, &exact_fraction(&value))),
-            _ => Cow::Borrowed(key),
-        },
+        StandardLeaf::Fraction => {
+            let value = Fraction::of_checked(payload)?;
+            number(|out| exact_form(out, &exact_fraction(&value)))
+        }
         StandardLeaf::Range => match parsed()? {
             Standard::Range(range) => number(|out| raw::ext(out, leaf.ext(), &range_form(&range))),
             _ => Cow::Borrowed(key),

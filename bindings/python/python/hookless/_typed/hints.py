@@ -68,7 +68,8 @@ def meant_by(variable: TypeVar) -> Any:
     """Return what a type variable stands for by itself: its default, bound or constraints, or Any."""
     has_default = getattr(variable, "has_default", None)
     if has_default is not None and has_default():
-        return variable.__default__  # type: ignore[attr-defined]
+        # An attribute since Python 3.13.
+        return getattr(variable, "__default__", None)
     if variable.__constraints__:
         return Union[variable.__constraints__]  # noqa: UP007
     return Any if variable.__bound__ is None else variable.__bound__

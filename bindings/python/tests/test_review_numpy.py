@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,8 @@ def test_a_masked_array_whose_attributes_were_changed_is_refused(name: str) -> N
             ran.append(name)
             return object.__getattribute__(self, name)
 
-    array = np.ma.array([1, 2])
+    ma: Any = np.ma
+    array = ma.array([1, 2])
     array.__dict__[name] = Loud()
     with pytest.raises(hookless.EncodeError) as caught:
         hookless.dumps(array)

@@ -1,13 +1,14 @@
 //! Arrays of objects and of texts: NumPy's, and those of a host that has not loaded it.
 
 use hookless::array::{Missing, Shape};
-use hookless::wire::{StringParts, Writer, wide};
+use hookless::wire::{SequenceKind, StringParts, Writer, wide};
 use hookless::{Code, Error, Order, Result};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 
+use crate::ffi::sequence::Unfilled;
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
 use crate::scalars::table_error;
@@ -176,23 +177,30 @@ pub(crate) fn strings<'py>(
     numpy: Option<&Numpy>,
     parts: StringParts<'_>,
 ) -> Result<Bound<'py, PyAny>> {
-    let text = |item: &Option<&str>| item.map(|item| chars::utf8(py, item.as_bytes())).transpose();
+    // A list or tuple of the texts, with this one where one is missing.
+    let texts = |kind: SequenceKind, missing: &Bound<'py, PyAny>| {
+        let mut made = Unfilled::new(py, kind, parts.items.len())?;
+        for item in &parts.items {
+            made.push(match item {
+                Some(item) => chars::utf8(py, item.as_bytes())?,
+                None => missing.clone(),
+            });
+        }
+        Ok(made.finish())
+    };
     let Some(numpy) = numpy else {
-        let items = parts.items.iter().map(text).collect::<Result<Vec<_>>>()?;
+        let items = texts(SequenceKind::Tuple, &py.None().into_bound(py))?;
+        let items =
+            items.cast_into::<PyTuple>().map_err(|_| table_error(py, &PyTypeError::new_err("a tuple")))?;
         let StringParts { missing, coerce, shape, .. } = parts;
-        let made = PyTuple::new(py, items)
-            .and_then(|items| Bound::new(py, InertStrings { missing, coerce, shape, items: items.unbind() }));
+        let made = Bound::new(py, InertStrings { missing, coerce, shape, items: items.unbind() });
         return made.map(Bound::into_any).map_err(|error| table_error(py, &error));
     };
     let Some(class) = &numpy.strings else {
         return Err(Error::new(Code::DtypeUnsupported).note("StringDType comes with NumPy 2"));
     };
     let missing = na_object(py, &parts.missing).map_err(|error| refused(py, &error))?;
-    let mut items = Vec::new();
-    items.try_reserve_exact(parts.items.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-    for item in &parts.items {
-        items.push(text(item)?.unwrap_or_else(|| missing.clone()));
-    }
+    let items = texts(SequenceKind::List, &missing)?;
     let build = || -> PyResult<Bound<'py, PyAny>> {
         let options = PyDict::new(py);
         options.set_item("coerce", parts.coerce)?;
@@ -200,7 +208,7 @@ pub(crate) fn strings<'py>(
             options.set_item("na_object", &missing)?;
         }
         let descr = class.bind(py).call((), Some(&options))?;
-        let flat = numpy.array.bind(py).call1((PyList::new(py, items)?, descr))?;
+        let flat = numpy.array.bind(py).call1((items, descr))?;
         if let [_] = parts.shape.dimensions() {
             return Ok(flat);
         }

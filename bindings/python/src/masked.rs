@@ -1,7 +1,7 @@
 //! Masked arrays: NumPy's, and those of a host that has not loaded it.
 
 use hookless::{Code, Error, Result};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
@@ -95,7 +95,7 @@ pub(crate) fn made<'py>(
 /// Data, mask, fill value and hard mask.
 type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, bool);
 
-/// The parts of an exact MaskedArray; none when they are of classes that do not travel.
+/// The parts of an exact MaskedArray; none when they are of classes that do not travel, or are not what MaskedArray makes them.
 pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Parts<'py>>> {
     let py = value.py();
     let base = value.getattr("_baseclass")?;
@@ -108,9 +108,7 @@ pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<O
     let data = numpy.ma.view.bind(py).call1((value, class))?;
     let (mask, fill) = (value.getattr("_mask")?, value.getattr("_fill_value")?);
     let hard = value.getattr("_hardmask")?;
-    let Ok(hard) = hard.cast_exact::<PyBool>() else {
-        return Err(PyTypeError::new_err("_hardmask is a bool"));
-    };
+    let Ok(hard) = hard.cast_exact::<PyBool>() else { return Ok(None) };
     let plain = |part: &Bound<'py, PyAny>| part.get_type_ptr() as usize == ndarray;
     let mask = if mask.is(&numpy.ma.nomask) { None } else { Some(mask) };
     let fill = if fill.is_none() { None } else { Some(fill) };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,21 @@ def test_long_keys_of_one_hash_are_counted() -> None:
     assert caught.value.code == "key_collision"
     grid = {(x, y, z): 0 for x in range(-5, 5) for y in range(-5, 5) for z in range(-5, 5)}
     assert hookless.loads(hookless.dumps(grid)) == grid
+
+
+@pytest.mark.parametrize("name", ["_mask", "_fill_value", "_hardmask", "_baseclass"])
+def test_a_masked_array_whose_attributes_were_changed_is_refused(name: str) -> None:
+    """As unsupported, and without running code of what stands there now."""
+    ran = []
+
+    class Loud:
+        def __getattribute__(self, name: str) -> object:
+            ran.append(name)
+            return object.__getattribute__(self, name)
+
+    ma: Any = np.ma
+    array = ma.array([1, 2])
+    array.__dict__[name] = Loud()
+    with pytest.raises(hookless.EncodeError) as caught:
+        hookless.dumps(array)
+    assert (caught.value.code, ran) == ("unsupported_type", [])

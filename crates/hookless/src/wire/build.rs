@@ -183,7 +183,7 @@ pub trait Build {
     type Set;
 
     /// Whether the builder's own tables tell equal keys apart exactly as K4–K7 do, for every keyable kind but NaNs, NumPy
-    /// scalars and paths of Windows. If not, the reader keeps the key forms itself.
+    /// scalars and paths (but `PurePosixPath`). If not, the reader keeps the key forms itself.
     const OWN_KEYS: bool;
 
     /// None.

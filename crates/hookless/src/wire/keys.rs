@@ -1,4 +1,4 @@
-//! Key forms (K3–K6): two keys are equal when these bytes are.
+//! Key forms (K3–K7): two keys are equal when these bytes are.
 //!
 //! A form is computed from the encoding of a key, so the reader and the writer share it, whatever the host's objects are.
 

@@ -2,7 +2,7 @@
 
 use super::bad_value;
 use super::fields::{Fields, bad};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::value::{Text, TextRef};
 
 /// Which of four classes of `pathlib`.
@@ -134,6 +134,7 @@ impl Path {
         let mut parts = Vec::new();
         while !fields.is_empty() {
             let len = fields.len32("part")?;
+            parts.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
             parts.push(Fields::text(fields.take(len, "part")?, "part")?);
         }
         Path::new(class, drive, root, parts)

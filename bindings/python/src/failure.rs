@@ -257,6 +257,14 @@ impl Chars {
         Ok(Chars { bytes })
     }
 
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Chars {
+        Chars { bytes }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     fn from_wire(text: TextRef<'_>) -> Chars {
         Chars { bytes: text.as_bytes().to_vec() }
     }

@@ -10,6 +10,7 @@ pub(crate) mod code;
 pub(crate) mod descriptor;
 pub(crate) mod make;
 pub(crate) mod ndarray;
+pub(crate) mod raised;
 pub(crate) mod sequence;
 pub(crate) mod targets;
 pub(crate) mod types;

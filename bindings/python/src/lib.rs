@@ -17,6 +17,7 @@ mod inspect;
 mod isolation;
 mod limits;
 mod masked;
+mod plain;
 mod records;
 mod scalar;
 mod scalars;
@@ -52,6 +53,8 @@ mod _hookless {
     use super::limits::Limits;
     #[pymodule_export]
     use super::masked::InertMasked;
+    #[pymodule_export]
+    use super::plain::plain_failure;
     #[pymodule_export]
     use super::scalar::Scalar;
     #[pymodule_export]

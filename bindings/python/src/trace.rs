@@ -2,64 +2,109 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyDict, PyList, PyTraceback};
+use pyo3::types::{PyDict, PyList, PyTraceback};
 
 use crate::failure::{Chars, TraceFrame};
-use crate::ffi::code;
+use crate::ffi::{code, raised};
 
 /// Characters of a source line that are kept; generated code can have very long ones.
-const SOURCE: usize = 512;
+pub(crate) const SOURCE: usize = 512;
+
+/// The source lines that are known, each file's a list.
+pub(crate) struct Lines<'a, 'py> {
+    pub(crate) known: &'a Bound<'py, PyDict>,
+    /// Asked for the lines of another file, by file name and globals; it must not raise.
+    pub(crate) read: &'a Bound<'py, PyAny>,
+    /// The file that was asked for last.
+    last: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+}
+
+/// What a traceback entry says, as Python's own objects.
+pub(crate) struct Read<'py> {
+    pub(crate) file: Bound<'py, PyAny>,
+    pub(crate) function: Bound<'py, PyAny>,
+    /// The whole line, with its end.
+    pub(crate) source: Option<Bound<'py, PyAny>>,
+    /// First line, last line, first column, column after the last.
+    pub(crate) position: [Option<u32>; 4],
+}
+
+impl<'a, 'py> Lines<'a, 'py> {
+    pub(crate) fn new(known: &'a Bound<'py, PyDict>, read: &'a Bound<'py, PyAny>) -> Self {
+        Lines { known, read, last: None }
+    }
+
+    /// The lines of a file; `scope` is the frame whose globals may know more of it.
+    fn of(&mut self, file: &Bound<'py, PyAny>, scope: &Bound<'py, PyAny>) -> PyResult<&Bound<'py, PyAny>> {
+        let py = file.py();
+        let found = match self.last.take() {
+            Some((last, lines)) if last.is(file) => lines,
+            _ => match self.known.get_item(file)? {
+                Some(known) => known,
+                None => {
+                    let found = self.read.call1((file, scope.getattr(intern!(py, "f_globals"))?))?;
+                    self.known.set_item(file, &found)?;
+                    found
+                }
+            },
+        };
+        Ok(&self.last.insert((file.clone(), found)).1)
+    }
+
+    /// Reads one traceback entry.
+    pub(crate) fn read(
+        &mut self,
+        traceback: &Bound<'py, PyTraceback>,
+        entry: &raised::Entry<'py>,
+    ) -> PyResult<Read<'py>> {
+        let py = traceback.py();
+        let mut position = code::position(&entry.code, entry.instruction)
+            .map(|number| number.filter(|&number| number < 1 << 31));
+        if position[0].is_none() {
+            position[0] = traceback.getattr(intern!(py, "tb_lineno"))?.extract().ok();
+        }
+        let file = entry.code.getattr(intern!(py, "co_filename"))?;
+        let source = match position[0] {
+            Some(line) => {
+                let lines = self.of(&file, &entry.frame)?;
+                let at = (line as usize).checked_sub(1);
+                at.and_then(|at| lines.cast_exact::<PyList>().ok()?.get_item(at).ok())
+            }
+            None => None,
+        };
+        Ok(Read { file, function: entry.code.getattr(intern!(py, "co_name"))?, source, position })
+    }
+}
 
 /// Reads the frame of one traceback entry, and whether its texts are whole.
 ///
 /// traceback: the entry. lines: what is known of files, each a list of lines. read: asked for the lines of another one, by file name and
 /// globals; it must not raise. text: bytes of each text that are kept.
 #[pyfunction]
-pub(crate) fn trace_frame(
-    traceback: &Bound<'_, PyTraceback>,
-    lines: &Bound<'_, PyDict>,
-    read: &Bound<'_, PyAny>,
+pub(crate) fn trace_frame<'py>(
+    traceback: &Bound<'py, PyTraceback>,
+    lines: &Bound<'py, PyDict>,
+    read: &Bound<'py, PyAny>,
     text: usize,
 ) -> PyResult<(TraceFrame, bool)> {
-    let py = traceback.py();
-    let frame = traceback.getattr(intern!(py, "tb_frame"))?;
-    let code = frame.getattr(intern!(py, "f_code"))?.cast_into::<PyCode>()?;
-    let instruction = traceback.getattr(intern!(py, "tb_lasti"))?.extract()?;
-    let [line, end_line, column, end_column] =
-        code::position(&code, instruction).map(|number| number.filter(|&number| number < 1 << 31));
-    let line = match line {
-        Some(line) => Some(line),
-        None => traceback.getattr(intern!(py, "tb_lineno"))?.extract().ok(),
+    let Some(entry) = raised::entry(traceback) else {
+        return Err(pyo3::exceptions::PyValueError::new_err("the traceback has no frame"));
     };
-    let file = code.getattr(intern!(py, "co_filename"))?;
-    let source = match line {
-        Some(line) => {
-            let known = match lines.get_item(&file)? {
-                Some(known) => known,
-                None => {
-                    let found = read.call1((&file, frame.getattr(intern!(py, "f_globals"))?))?;
-                    lines.set_item(&file, &found)?;
-                    found
-                }
-            };
-            let at = (line as usize).checked_sub(1);
-            at.and_then(|at| known.cast_exact::<PyList>().ok()?.get_item(at).ok())
-        }
-        None => None,
-    };
+    let found = Lines::new(lines, read).read(traceback, &entry)?;
     let mut whole = true;
     let mut kept = |mut chars: Chars| {
         whole &= chars.keep_bytes(text);
         chars
     };
-    let source = source.and_then(|source| Chars::of(&source).ok()).map(|source| source.line(SOURCE));
+    let source = found.source.and_then(|source| Chars::of(&source).ok()).map(|source| source.line(SOURCE));
+    let [line, end_line, column, end_column] = found.position;
     let frame = TraceFrame {
-        file: kept(Chars::of(&file)?),
+        file: kept(Chars::of(&found.file)?),
         line,
         end_line,
         column,
         end_column,
-        function: kept(Chars::of(&code.getattr(intern!(py, "co_name"))?)?),
+        function: kept(Chars::of(&found.function)?),
         source: source.filter(|source| !source.is_empty()).map(kept),
     };
     Ok((frame, whole))

@@ -2,7 +2,7 @@
 
 use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
 use hookless::{Code, Error, Limits, Result, TextRef};
-use pyo3::exceptions::PyBaseException;
+use pyo3::exceptions::{PyBaseException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
 
@@ -11,6 +11,7 @@ use crate::failure::{self, EntryTexts, Failure};
 use crate::ffi::chars::{self, Chars};
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
+use crate::plain::{self, Plain};
 use crate::scalar::Scalar;
 use crate::scalars;
 use crate::standard::{self, Kind};
@@ -334,6 +335,11 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
     #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        if !self.warm.remote_classes.contains(&(value.get_type_ptr() as usize)) {
+            if let Some(written) = self.plain_exception(value) {
+                return written;
+            }
+        }
         let described = if self.warm.remote_classes.contains(&(value.get_type_ptr() as usize)) {
             value.getattr("remote")
         } else {
@@ -345,6 +351,34 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             Ok(failure) => self.failure(failure),
             Err(_) => Err(self.unsupported(value, "its descriptor is not a hookless.Failure")),
         }
+    }
+
+    /// An exception that is written without a descriptor of it being made; none for those that are not plain.
+    #[inline(never)]
+    fn plain_exception(&mut self, value: &Bound<'py, PyAny>) -> Option<Result<()>> {
+        let found = match plain::read(value.cast().ok()?, &self.warm.plain, self.limits) {
+            Ok(found) => found?,
+            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(self.py) => {
+                return Some(self.passed(Err(error)));
+            }
+            // What goes wrong is described.
+            Err(_) => return None,
+        };
+        Some(self.plain_entries(&found))
+    }
+
+    fn plain_entries(&mut self, found: &[Plain<'_, 'py>]) -> Result<()> {
+        let mut scope = self.writer.report(found.len())?;
+        for (number, entry) in (0..).zip(found) {
+            let texts = entry.texts()?;
+            self.writer.entry(&mut scope, &entry.head(&texts, number)?, entry.args.len())?;
+            for (arg, value) in entry.args.iter_borrowed().enumerate() {
+                self.value(&value)
+                    .map_err(|error| error.within(|path| path.push_str(&format!("!{number}.args[{arg}]"))))?;
+            }
+            self.writer.fields(0)?;
+        }
+        self.writer.end_report(scope)
     }
 
     #[inline(never)]

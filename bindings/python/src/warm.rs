@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::ffi::ndarray;
+use crate::plain::Known;
 use crate::records::Records;
 
 /// The host's own classes and settings.
@@ -20,6 +21,8 @@ pub(crate) struct Warm {
     pub(crate) remote_classes: HashSet<usize>,
     /// `hookless.failure.describe`, which the encoder asks about live exceptions.
     pub(crate) describe: Py<PyAny>,
+    /// What tells plain exceptions, which are not described.
+    pub(crate) plain: Known,
     pub(crate) records: Records,
     /// Whether str and bytes hash with a secret key.
     pub(crate) keyed_hashes: bool,
@@ -40,6 +43,7 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
             error_of: family.getattr("error_of")?.unbind(),
             remote_classes: classes.iter().map(|class| class.as_ptr() as usize).collect(),
             describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
+            plain: Known::load(py)?,
             records: Records::load(py)?,
             keyed_hashes: keyed != 0,
             modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),

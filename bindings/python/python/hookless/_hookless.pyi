@@ -33,6 +33,7 @@ __all__ = [
     "inspect",
     "loads",
     "lockdown",
+    "plain_failure",
     "through_rust",
     "trace_frame",
     "use_numpy",
@@ -389,6 +390,12 @@ class RegionBuffer:
     def __len__(self) -> int: ...
     if sys.version_info >= (3, 12):
         def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def plain_failure(error: BaseException, limits: Limits) -> Failure | None:
+    """Return the report of a plain exception, equal to what `describe` makes; None for any other.
+
+    Plain is a chain of exceptions that hold nothing but a few short leaves as arguments, far from all limits.
+    """
 
 def trace_frame(
     traceback: TracebackType,

@@ -10,7 +10,7 @@ import itertools
 from hookless._attributes import DENIALS
 from hookless._draft import Draft, collect
 from hookless._frames import shortened
-from hookless._hookless import Failure, Limits, TraceFrame, dumps, encodable
+from hookless._hookless import Failure, Limits, TraceFrame, dumps, encodable, plain_failure
 from hookless._safe import Broken, attempt, cap, lineage, names, short_repr
 
 TYPE_CHECKING = False
@@ -74,6 +74,10 @@ def describe(
     before those that the exception and its chain carry; unless they are `complete`, `cut` says so.
     """
     limits = limits or Limits()
+    if not denials and complete:
+        plain = attempt(plain_failure, error, limits)
+        if type(plain) is Failure:
+            return plain
     found = attempt(_describe, error, limits, denials, complete)
     if not isinstance(found, Broken):
         return found

@@ -304,6 +304,7 @@ impl Room {
             && memory <= limits.memory / 2
             && self.nodes + entries <= limits.nodes / 2
             && limits.depth >= 8
+            && limits.group_depth >= 1
             && limits.int_bytes >= 8
     }
 }

@@ -68,7 +68,11 @@ impl<'a, 'py> Lines<'a, 'py> {
             Some(line) => {
                 let lines = self.of(&file, &entry.frame)?;
                 let at = (line as usize).checked_sub(1);
-                at.and_then(|at| lines.cast_exact::<PyList>().ok()?.get_item(at).ok())
+                // Asked first: an IndexError for each frame would take longer than all else.
+                let lines = lines.cast_exact::<PyList>().ok();
+                at.zip(lines)
+                    .filter(|(at, lines)| *at < lines.len())
+                    .and_then(|(at, lines)| lines.get_item(at).ok())
             }
             None => None,
         };

@@ -39,7 +39,7 @@ def agree(error: BaseException, limits: Limits | None = None) -> bool:
     expected = thorough(error, limits)
     plain = plain_failure(error, limits)
     # A remote error is sent as it came, whatever has happened to it since.
-    sent = error.remote if type(error) in CLASSES else expected
+    sent = error.remote if isinstance(error, CLASSES) and type(error) in CLASSES else expected
     assert outcome(error, limits) == outcome(sent, limits)
     assert outcome([0, error], limits) == outcome([0, sent], limits)
     if plain is not None:
@@ -183,10 +183,7 @@ def thrown(error: BaseException, file: str, function: str, line: int, depth: int
     code = compile("\n" * line + "raise error", file.replace("\0", "") or "?", "exec").replace(
         co_name=function
     )
-    try:
-        _through(lambda: exec(code, scope), depth)
-    except BaseException as found:
-        assert found is error
+    assert caught(lambda: _through(lambda: exec(code, scope), depth)) is error
 
 
 def _through(call: Callable[[], object], depth: int) -> None:
@@ -237,7 +234,7 @@ def failed(depth: int = 3) -> BaseException:
 
     def both() -> None:
         try:
-            _through(lambda: {}["row"], depth)
+            _through(lambda: _raise(KeyError("row")), depth)
         except KeyError as error:
             raise Lower("no row", 3, None, b"\xff", "\u6f22") from error
 
@@ -268,7 +265,7 @@ class Shown(Exception):
 
 
 class NotedByClass(Exception):
-    __notes__ = ["of the class"]  # noqa: RUF012 (as a program may have it)
+    __notes__ = ["of the class"]
 
 
 class DeniedByClass(Exception):
@@ -470,7 +467,7 @@ def test_an_interrupt_while_lines_are_read(monkeypatch: pytest.MonkeyPatch) -> N
     stops: BaseException = KeyboardInterrupt()
     for call in (dumps, ask):
         with pytest.raises(KeyboardInterrupt):
-            call(error)  # type: ignore[operator]
+            call(error)
     stops = ZeroDivisionError()
     assert agree(error)
     assert [frame.source for frame in ask(error).frames] == [None] * len(ask(error).frames)

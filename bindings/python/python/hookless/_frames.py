@@ -60,23 +60,21 @@ def _lines(file: str, scope: dict[str, Any]) -> list[str]:
     """Return the lines of a source file; none if there is no such file."""
     import linecache
 
-    if file not in linecache.cache and (_is_pseudo(file) or not _is_readable(file)):
+    if file not in linecache.cache and (_is_pseudo(file, vars(linecache)) or not _is_readable(file)):
         return []
     linecache.checkcache(file)
     return linecache.getlines(file, scope)
 
 
-def _is_pseudo(file: str) -> bool:
-    """Whether a name is one of those, such as `<string>`, to which linecache has no lines unless it holds them.
+def _is_pseudo(file: str, module: dict[str, Any]) -> bool:
+    """Whether a name is one like `<string>`: linecache has no lines of it but those that it holds.
 
-    Where a program has put a function of its own in linecache's place, as doctest does, that one is asked.
+    Where a program has put a function of its own in linecache's place, as doctest does, that is asked.
     """
-    import linecache
-
     if type(file) is not str or file[:1] != "<" or file[-1:] != ">" or file.startswith("<frozen "):
         return False
-    own = vars(linecache)
-    return all(getattr(own[name], "__globals__", None) is own for name in ("getlines", "updatecache"))
+    asked, reader = module["getlines"], module["updatecache"]
+    return getattr(asked, "__globals__", 0) is module and getattr(reader, "__globals__", 0) is module
 
 
 def _is_readable(file: str) -> bool:

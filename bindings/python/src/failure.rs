@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
 use crate::ffi::{chars, make};
+use crate::frames::{FrameTexts, Frames};
 use crate::scalars::table_error;
 
 /// What is known of an exception that happened elsewhere: text, numbers and closed values.
@@ -39,9 +40,7 @@ pub(crate) struct Failure {
     /// What the sandbox denied.
     #[pyo3(get)]
     pub(crate) denials: Py<PyTuple>,
-    /// The traceback, outermost frame first.
-    #[pyo3(get)]
-    pub(crate) frames: Py<PyTuple>,
+    pub(crate) frames: Frames,
     /// The explicit cause.
     #[pyo3(get)]
     pub(crate) cause: Option<Py<Failure>>,
@@ -92,7 +91,7 @@ impl Failure {
             notes: tuple(notes),
             fields: fields.map_or_else(|| Ok(PyDict::new(py)), |fields| fields.copy())?.unbind(),
             denials: tuple(denials),
-            frames: tuple(frames),
+            frames: Frames::given(frames.unwrap_or_else(|| PyTuple::empty(py))),
             cause,
             context,
             suppress_context,
@@ -105,6 +104,12 @@ impl Failure {
     #[getter]
     fn fields<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
         PyMappingProxy::new(py, self.fields.bind(py).as_mapping())
+    }
+
+    /// The traceback, outermost frame first.
+    #[getter]
+    fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.frames.tuple(py).cloned()
     }
 
     /// `module.qualname`; for builtins the plain name.
@@ -265,10 +270,6 @@ impl Chars {
         self.bytes
     }
 
-    fn from_wire(text: TextRef<'_>) -> Chars {
-        Chars { bytes: text.as_bytes().to_vec() }
-    }
-
     fn as_ref(&self) -> Result<TextRef<'_>> {
         TextRef::from_generalised(&self.bytes).ok_or_else(|| Error::new(Code::BadUtf8))
     }
@@ -357,8 +358,6 @@ fn one<'py>(
     let texts = |all: &[TextRef<'_>]| tuple(all.iter().map(|&one| text(one)).collect::<Result<_>>()?);
     let link =
         |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));
-    let frames: PyResult<Vec<_>> =
-        head.frames.iter().map(|frame| Bound::new(py, frame_from(frame)).map(Bound::into_any)).collect();
     let members =
         head.members.iter().filter_map(|&to| link(Some(to))).map(|found| found.into_bound(py).into_any());
     let fields = make::dict(py)?;
@@ -374,7 +373,7 @@ fn one<'py>(
         notes: texts(&head.notes)?,
         fields: fields.unbind(),
         denials: texts(&head.denials)?,
-        frames: tuple(frames.map_err(refuse)?)?,
+        frames: Frames::packed(&head.frames),
         cause: link(head.cause),
         context: link(head.context),
         suppress_context: head.suppress_context,
@@ -382,19 +381,6 @@ fn one<'py>(
         cut: texts(&head.cut)?,
     };
     Bound::new(py, failure).map_err(refuse)
-}
-
-fn frame_from(frame: &FrameParts<'_>) -> TraceFrame {
-    let [line, end_line, column, end_column] = frame.position;
-    TraceFrame {
-        file: Chars::from_wire(frame.file),
-        line,
-        end_line,
-        column,
-        end_column,
-        function: Chars::from_wire(frame.function),
-        source: frame.source.map(Chars::from_wire),
-    }
 }
 
 /// The number of each entry, by the address of its object.
@@ -431,9 +417,6 @@ pub(crate) fn entries<'py>(root: &Bound<'py, Failure>) -> PyResult<(Vec<Bound<'p
     Ok((finished, seen))
 }
 
-/// File, position, function and source line of a frame.
-type FrameTexts = (Chars, [Option<u32>; 4], Chars, Option<Chars>);
-
 /// The texts of a failure, held while its entry is written.
 pub(crate) struct EntryTexts {
     single: [Chars; 3],
@@ -448,16 +431,10 @@ impl EntryTexts {
             texts.bind(py).iter().map(|text| Chars::of(&text)).collect::<PyResult<Vec<_>>>()
         };
         let text = |text: &Py<PyAny>| Chars::of(text.bind(py));
-        let frames = this.frames.bind(py).iter().map(|frame| {
-            let frame = frame.cast_into::<TraceFrame>()?;
-            let frame = frame.get();
-            let position = [frame.line, frame.end_line, frame.column, frame.end_column];
-            Ok((frame.file.clone(), position, frame.function.clone(), frame.source.clone()))
-        });
         Ok(EntryTexts {
             single: [text(&this.module)?, text(&this.qualname)?, text(&this.message)?],
             many: [many(&this.bases)?, many(&this.notes)?, many(&this.denials)?, many(&this.cut)?],
-            frames: frames.collect::<PyResult<_>>()?,
+            frames: this.frames.texts(py)?,
         })
     }
 

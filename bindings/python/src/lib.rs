@@ -11,6 +11,7 @@ mod errors;
 mod failure;
 mod ffi;
 mod flat;
+mod frames;
 mod guard;
 mod inbox;
 mod inspect;

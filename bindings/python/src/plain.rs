@@ -10,11 +10,12 @@ use pyo3::exceptions::{PyBaseException, PyBaseExceptionGroup};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-use crate::failure::{Chars, Failure, TraceFrame};
+use crate::failure::{Chars, Failure};
 use crate::ffi::chars::{self, Chars as Stored};
 use crate::ffi::make;
 use crate::ffi::raised;
 use crate::ffi::types::{Exact, exact};
+use crate::frames::Frames;
 use crate::trace::{Lines, Read, SOURCE};
 
 /// Arguments of one exception, and bytes of one.
@@ -354,13 +355,6 @@ impl<'a> Piece<'a> {
             Piece::Wide(bytes) => TextRef::from_generalised(bytes).ok_or_else(|| Error::new(Code::BadUtf8)),
         }
     }
-
-    fn chars(self) -> Chars {
-        Chars::from_bytes(match self {
-            Piece::Ascii(text) => text.as_bytes().to_vec(),
-            Piece::Wide(bytes) => bytes,
-        })
-    }
 }
 
 /// The texts of one exception, held while its entry is written.
@@ -441,13 +435,7 @@ impl<'py> Plain<'_, 'py> {
         let [cause, context] = self.links.map(link);
         let (module, qualname) = (text(&texts.module)?.unbind(), text(&texts.qualname)?.unbind());
         let bases = tuple(texts.bases.iter().map(text).collect::<Result<_>>()?)?;
-        let frames = texts.frames.into_iter().map(|(file, function, source, position)| {
-            let [line, end_line, column, end_column] = position;
-            let (file, function, source) = (file.chars(), function.chars(), source.map(Piece::chars));
-            Bound::new(py, TraceFrame { file, line, end_line, column, end_column, function, source })
-                .map(Bound::into_any)
-        });
-        let frames = frames.collect::<PyResult<_>>().map_err(refuse)?;
+        let frames = Frames::packed(&self.head(&texts, 0)?.frames);
         let none = || PyTuple::empty(py).unbind();
         Ok(Failure {
             module,
@@ -458,7 +446,7 @@ impl<'py> Plain<'_, 'py> {
             notes: none(),
             fields: make::dict(py)?.unbind(),
             denials: none(),
-            frames: tuple(frames)?,
+            frames,
             cause,
             context,
             suppress_context: self.suppress_context,

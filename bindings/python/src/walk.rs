@@ -335,12 +335,11 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.
     #[inline(never)]
     fn exception(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        if !self.warm.remote_classes.contains(&(value.get_type_ptr() as usize)) {
-            if let Some(written) = self.plain_exception(value) {
-                return written;
-            }
+        let remote = self.warm.remote_classes.contains(&(value.get_type_ptr() as usize));
+        if !remote && let Some(written) = self.plain_exception(value) {
+            return written;
         }
-        let described = if self.warm.remote_classes.contains(&(value.get_type_ptr() as usize)) {
+        let described = if remote {
             value.getattr("remote")
         } else {
             let limits = Bound::new(self.py, crate::limits::Limits { core: self.limits.clone() });

@@ -133,6 +133,8 @@ def is_allowed(file: str) -> bool:
     """Whether a file is one that showing an exception enters; the tripwire's own frames are there as well."""
     path = pathlib.PurePath(file)
     known = path.parent.name in FOLDERS or path.name in DISPLAY
+    # Where Hypothesis has run, it times the garbage collector ever after, which comes when it will.
+    known = known or ("hypothesis" in path.parts and path.name == "junkdrawer.py")
     return known or file == tripwire.__file__ or file.startswith("<frozen ")
 
 

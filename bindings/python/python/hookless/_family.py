@@ -98,27 +98,22 @@ def error_of(failure: Failure, plain: bool = False) -> RemoteError:
 
 def _line(failure: Failure, kind: type[RemoteError], plain: bool) -> RemoteError | None:
     """Return the exception of a failure that no group and no fork led to, as most are; None for any other."""
-    line: list[tuple[Failure, type[RemoteError]]] = []
+    line: list[tuple[Failure, type[RemoteError], bool, bool]] = []
     at: Failure | None = failure
     while at is not None:
         cause, context = at.cause, at.context
         if kind is _GROUP or (cause is not None and context is not None and context is not cause):
             return None
-        line.append((at, kind))
+        line.append((at, kind, cause is not None, context is not None))
         at = cause or context
         if at is not None:
             kind = RemoteError if plain else _class_of(at)
     error: RemoteError | None = None
     while line:
-        one, kind = line.pop()
+        one, kind, caused, has_context = line.pop()
         below, error = error, _single(one, kind)
         if below is not None:
-            _link(
-                error,
-                one,
-                below if one.context is not None else None,
-                below if one.cause is not None else None,
-            )
+            _link(error, one, below if has_context else None, below if caused else None)
             below.__dict__["_brief"] = True
     return error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
@@ -47,6 +48,14 @@ else:
 
 if LANDLOCK_UNWANTED:
     collect_ignore += [path.name for path in sorted(HERE.glob("test_sandbox_*.py"))]
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """No garbage collection: Hypothesis hangs code into it, where the exception of a signal would be lost."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -161,7 +161,7 @@ Ticking = Callable[[Callable[[], None]], None]
 
 
 @pytest.fixture
-def ticking() -> Iterator[Ticking]:
+def ticking(no_collector: None) -> Iterator[Ticking]:
     """Runs a function on a timer signal, every millisecond."""
     before = signal.getsignal(signal.SIGALRM)
 

@@ -77,6 +77,7 @@ def test_a_dead_decoder_can_be_collected() -> None:
     assert not any(one() for one in kept)
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_an_interrupt_is_raised_once_and_loses_no_complete_frame() -> None:
     """Ctrl-C in the second frame: raised now; the first is given next; then it is dead."""
     decoder = hookless.Decoder()

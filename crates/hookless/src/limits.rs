@@ -69,6 +69,11 @@ pub const REGION_ENTRIES: u64 = 65_536;
 /// Bytes, bytearrays and arrays of this size and more travel in the data region (frame.md).
 pub const REGION_THRESHOLD: u64 = 16_384;
 
+/// How many of a buffer's bytes lie in the body: all, or none (frame.md).
+pub(crate) const fn inline(nbytes: u64) -> u64 {
+    if nbytes < REGION_THRESHOLD { nbytes } else { 0 }
+}
+
 /// What is left of `Limits::memory` and `Limits::nodes` while one body is read or written.
 #[derive(Debug)]
 pub(crate) struct Budget {

@@ -5,7 +5,7 @@ use crate::array::{
     order_matters,
 };
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::limits::{REGION_THRESHOLD, charge, inline, over};
 use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::marker::leaf;
@@ -45,8 +45,20 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.at = order.at;
         let head = head.with_class(class)?;
         let nbytes = head.nbytes();
-        let inline = if nbytes < REGION_THRESHOLD { nbytes } else { 0 };
-        let cost = charge::array(head.shape().dimensions(), nbytes, inline);
+        let cost = charge::array(head.shape().dimensions(), nbytes, inline(nbytes));
+        let data = self.data(start, owed, nbytes, check, cost)?;
+        Ok(ArrayParts { head, data })
+    }
+
+    /// A8, A10: the bytes of an array, or nil where they are in the region. The array begins at `start`, and is charged `cost` there.
+    pub(super) fn data(
+        &mut self,
+        start: &'b [u8],
+        owed: &mut u64,
+        nbytes: u64,
+        check: ElementCheck,
+        cost: u64,
+    ) -> Result<Data<'b>> {
         match self.head(owed)? {
             Head::Bin(len) => {
                 let bytes = self.cursor.take(len)?;
@@ -59,7 +71,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 self.check_elements(&check, bytes)?;
                 self.at = start;
                 self.budget.charge(cost)?;
-                Ok(ArrayParts { head, data: Data::Inline(bytes) })
+                Ok(Data::Inline(bytes))
             }
             Head::Nil if nbytes < REGION_THRESHOLD => {
                 Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
@@ -69,7 +81,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 self.budget.charge(cost)?;
                 self.at = entry;
                 let offset = self.slot(nbytes, check)?;
-                Ok(ArrayParts { head, data: Data::Region { offset, len: nbytes } })
+                Ok(Data::Region { offset, len: nbytes })
             }
             _ => Err(Error::new(Code::BadType).note("data is bin or nil")),
         }

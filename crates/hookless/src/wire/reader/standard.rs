@@ -2,11 +2,11 @@
 
 use crate::array::TypeCode;
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::limits::{charge, inline};
 use crate::value::{Standard, StandardLeaf};
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::marker::leaf;
-use crate::wire::{Build, Data, MapKind, SequenceKind, keys};
+use crate::wire::{Build, MapKind, SequenceKind, keys};
 
 use super::Reader;
 
@@ -86,37 +86,8 @@ impl<B: Build> Reader<'_, '_, B> {
         let code = TypeCode::new(letter, itemsize)?;
         let nbytes = code.nbytes(count)?;
         self.at = last;
-        let inline = if nbytes < REGION_THRESHOLD { nbytes } else { 0 };
-        let cost = charge::typed_array(inline);
-        match self.head(&mut owed)? {
-            Head::Bin(len) => {
-                let bytes = self.cursor.take(len)?;
-                if nbytes >= REGION_THRESHOLD {
-                    return Err(Error::new(Code::NotCanonical).note("goes into the data region"));
-                }
-                if u64::from(len) != nbytes {
-                    return Err(over(Code::BadDataLength, u64::from(len), nbytes));
-                }
-                let data_at = self.cursor.offset().saturating_sub(u64::from(len));
-                if let Some(bad) = code.check().find_bad(bytes) {
-                    return Err(Error::at(Code::BadElement, data_at.saturating_add(bad)));
-                }
-                self.at = start;
-                self.budget.charge(cost)?;
-                self.build.typed_array(code, Data::Inline(bytes))
-            }
-            Head::Nil if nbytes < REGION_THRESHOLD => {
-                Err(Error::new(Code::NotCanonical).note("an array of this size stays in the body"))
-            }
-            Head::Nil => {
-                let entry = std::mem::replace(&mut self.at, start);
-                self.budget.charge(cost)?;
-                self.at = entry;
-                let offset = self.slot(nbytes, code.check())?;
-                self.build.typed_array(code, Data::Region { offset, len: nbytes })
-            }
-            _ => Err(Error::new(Code::BadType).note("data is bin or nil")),
-        }
+        let data = self.data(start, &mut owed, nbytes, code.check(), charge::typed_array(inline(nbytes)))?;
+        self.build.typed_array(code, data)
     }
 
     fn unsigned(&mut self, owed: &mut u64) -> Result<u64> {

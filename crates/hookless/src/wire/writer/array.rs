@@ -2,7 +2,7 @@
 
 use crate::array::{ArrayHead, Dtype, ScalarKind};
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::limits::{REGION_THRESHOLD, charge, inline, over};
 use crate::wire::marker::{NIL, Node, leaf};
 use crate::wire::{keys, raw, size, wide};
 
@@ -22,25 +22,25 @@ impl Writer<'_> {
     /// The node of an array, in whatever it is an element of.
     pub(super) fn array_node(&mut self, head: &ArrayHead) -> Result<Placed> {
         let (shape, nbytes) = (head.shape().dimensions(), head.nbytes());
-        let placed = if nbytes < REGION_THRESHOLD { Placed::Inline } else { Placed::Region };
-        let inline = if placed == Placed::Inline { nbytes } else { 0 };
-        self.budget.charge(charge::array(shape, nbytes, inline))?;
+        self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
         self.node(Node::Array, 4)?;
         self.dtype(head.dtype(), 0, &mut 0)?;
         raw::unsigned(&mut self.out, head.order_number());
         self.dimensions(shape)?;
-        match placed {
-            Placed::Region => {
-                self.region.next(nbytes)?;
-                self.out.push(NIL);
-            }
-            Placed::Inline => {
-                let len = u32::try_from(nbytes).map_err(|_| Error::new(Code::BodyLimit))?;
-                self.room(size(len).saturating_add(8))?;
-                raw::bin_head(&mut self.out, len);
-            }
+        self.data_head(nbytes)
+    }
+
+    /// A8: what stands before the bytes of an array, or in their place when they go into the region.
+    pub(super) fn data_head(&mut self, nbytes: u64) -> Result<Placed> {
+        if nbytes >= REGION_THRESHOLD {
+            self.region.next(nbytes)?;
+            self.out.push(NIL);
+            return Ok(Placed::Region);
         }
-        Ok(placed)
+        let len = u32::try_from(nbytes).map_err(|_| Error::new(Code::BodyLimit))?;
+        self.room(size(len).saturating_add(8))?;
+        raw::bin_head(&mut self.out, len);
+        Ok(Placed::Inline)
     }
 
     pub(super) fn dimensions(&mut self, shape: &[u64]) -> Result<()> {

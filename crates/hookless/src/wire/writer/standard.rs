@@ -2,10 +2,10 @@
 
 use crate::array::TypeCode;
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge};
+use crate::limits::{charge, inline};
 use crate::value::Standard;
 use crate::wire::marker::{NIL, Node};
-use crate::wire::{keys, raw, size, wide};
+use crate::wire::{keys, raw, wide};
 
 use super::{Placed, Writer};
 
@@ -53,25 +53,12 @@ impl Writer<'_> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
         }
-        let placed = if nbytes < REGION_THRESHOLD { Placed::Inline } else { Placed::Region };
-        let inline = if placed == Placed::Inline { nbytes } else { 0 };
-        self.open(charge::typed_array(inline), 0)?;
+        self.open(charge::typed_array(inline(nbytes)), 0)?;
         self.depth = self.depth.saturating_sub(1);
         self.node(Node::TypedArray, 4)?;
         raw::unsigned(&mut self.out, u64::from(code.letter()));
         raw::unsigned(&mut self.out, code.itemsize());
         raw::unsigned(&mut self.out, nbytes.checked_div(code.itemsize()).unwrap_or_default());
-        match placed {
-            Placed::Region => {
-                self.region.next(nbytes)?;
-                self.out.push(NIL);
-            }
-            Placed::Inline => {
-                let len = u32::try_from(nbytes).map_err(|_| Error::new(Code::BodyLimit))?;
-                self.room(size(len).saturating_add(8))?;
-                raw::bin_head(&mut self.out, len);
-            }
-        }
-        Ok(placed)
+        self.data_head(nbytes)
     }
 }

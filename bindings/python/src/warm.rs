@@ -26,7 +26,8 @@ pub(crate) struct Warm {
     pub(crate) records: Records,
     /// Whether str and bytes hash with a secret key.
     pub(crate) keyed_hashes: bool,
-    modules: Py<PyDict>,
+    /// `sys.modules`.
+    pub(crate) modules: Py<PyDict>,
 }
 
 static WARM: PyOnceLock<Warm> = PyOnceLock::new();

@@ -34,8 +34,8 @@ pub(crate) enum Kind {
     TypedArray,
 }
 
-/// Module, class, kind.
-const TYPES: [(&str, &str, Kind); 28] = [
+/// Module, class, kind; those of one module together.
+const TYPES: [(&str, &str, Kind); 29] = [
     ("builtins", "ellipsis", Kind::Ellipsis),
     ("builtins", "range", Kind::Range),
     ("builtins", "slice", Kind::Slice),
@@ -64,6 +64,7 @@ const TYPES: [(&str, &str, Kind); 28] = [
     ("collections", "deque", Kind::Deque),
     ("collections", "OrderedDict", Kind::OrderedDict),
     ("collections", "Counter", Kind::Counter),
+    ("array", "array", Kind::TypedArray),
 ];
 
 /// Types by their addresses, as far as their modules are loaded.
@@ -83,49 +84,38 @@ pub(crate) fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
     let py = value.py();
     let address = value.get_type_ptr() as usize;
     let known = KNOWN.get_or_init(py, Mutex::default);
-    let Ok(mut known) = known.lock() else { return Ok(None) };
-    if let Some(kind) = known.kinds.get(&address) {
-        return Ok(Some(*kind));
-    }
-    if known.modules.len() == ALL_MODULES {
-        return Ok(None);
-    }
-    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-    for (module, names) in modules_of_types() {
-        if known.modules.contains(module) {
-            continue;
+    let missing: Vec<_> = {
+        let Ok(known) = known.lock() else { return Ok(None) };
+        if let Some(kind) = known.kinds.get(&address) {
+            return Ok(Some(*kind));
         }
-        let Some(found) = modules.get_item(module)? else { continue };
+        let modules = TYPES.chunk_by(|(one, ..), (next, ..)| one == next);
+        modules
+            .filter(|types| types.first().is_some_and(|(module, ..)| !known.modules.contains(module)))
+            .collect()
+    };
+    let mut kind = None;
+    // Unlocked: a module may be anything that a program has put in its place, and run code when it is asked.
+    for types in missing {
+        let Some(&(module, ..)) = types.first() else { continue };
+        let Some(found) = crate::warm::warm(py)?.modules.bind(py).get_item(module)? else { continue };
         // One that is still being imported lacks some of its classes: it is asked again.
-        let types: Option<Vec<_>> = names
+        let classes: Option<Vec<_>> = types
             .iter()
-            .map(|(name, kind)| match *name {
+            .map(|(_, name, kind)| match *name {
                 "ellipsis" => Some((py.Ellipsis().bind(py).get_type(), *kind)),
                 name => Some((found.getattr(name).ok()?.cast_into::<PyType>().ok()?, *kind)),
             })
             .collect();
-        let Some(types) = types else { continue };
-        for (class, kind) in types {
-            known.kinds.insert(class.as_ptr() as usize, kind);
+        let (Some(classes), Ok(mut known)) = (classes, known.lock()) else { continue };
+        for (class, its) in classes {
+            kind = kind.or((class.as_ptr() as usize == address).then_some(its));
+            known.kinds.insert(class.as_ptr() as usize, its);
             known.held.push(class.unbind());
         }
         known.modules.insert(module);
     }
-    Ok(known.kinds.get(&address).copied())
-}
-
-/// Modules of [`TYPES`], and `array`.
-const ALL_MODULES: usize = 12;
-
-fn modules_of_types() -> Vec<(&'static str, Vec<(&'static str, Kind)>)> {
-    let mut all: Vec<(&'static str, Vec<(&'static str, Kind)>)> = Vec::new();
-    for (module, name, kind) in TYPES.into_iter().chain([("array", "array", Kind::TypedArray)]) {
-        match all.iter_mut().find(|(known, _)| *known == module) {
-            Some((_, names)) => names.push((name, kind)),
-            None => all.push((module, vec![(name, kind)])),
-        }
-    }
-    all
+    Ok(kind)
 }
 
 /// The classes and functions that make values.

@@ -137,7 +137,7 @@ fn reports_made_by_hand_are_bounded() {
 #[test]
 fn the_longest_chain_fits_a_small_stack() {
     on_a_stack_of(STACK, || {
-        let frame = encode(&Value::Exception(Box::new(chain(128))), &widest()).expect("within the ceilings");
+        let frame = encode(&Value::Exception(hookless::Boxed::new(chain(128))), &widest()).expect("within the ceilings");
         let value = decode(&frame, &widest()).expect("its own frame");
         let error = RemoteError::from_value(value).expect("an exception");
         let told = format!("{error} {error:?} {}", error.traceback());
@@ -153,7 +153,7 @@ fn the_deepest_values_fit_half_a_stack() {
     on_a_stack_of(DEEP_STACK, || {
         let nest = |value: Value| {
             let args = vec![value];
-            Value::Exception(Box::new(Report { entries: vec![Entry { args, ..entry("E", "") }] }))
+            Value::Exception(hookless::Boxed::new(Report { entries: vec![Entry { args, ..entry("E", "") }] }))
         };
         let (mut value, limits) = (Value::None, widest());
         let mut depth = 0;

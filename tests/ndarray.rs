@@ -20,7 +20,7 @@ fn both_ways<T: Element + Debug + PartialEq>(from: &ArrayD<T>, dtype: &str) {
     assert_eq!(&array.to_ndarray::<T>().unwrap(), from);
     let field = Field(from.clone());
     let value = to_value(&field).unwrap();
-    assert_eq!(value, Value::Array(Box::new(array)));
+    assert_eq!(value, Value::Array(hookless::Boxed::new(array)));
     assert_eq!(from_value::<Field<T>>(value).unwrap(), field);
     let frame = to_vec(&field, &Limits::default()).unwrap();
     assert_eq!(from_slice::<Field<T>>(&frame, &Limits::default()).unwrap(), field);
@@ -143,7 +143,7 @@ fn t11_fields_name_what_does_not_fit() {
         design: Array2<f64>,
     }
 
-    let fit = |design: Array| Value::Dict(vec![("design".into(), Value::Array(Box::new(design)))]);
+    let fit = |design: Array| Value::Dict(vec![("design".into(), Value::Array(hookless::Boxed::new(design)))]);
     for (design, note) in [
         (Array::from_ndarray(&Array1::<f64>::zeros(3)).unwrap(), "an ndarray of 1 dimensions, expected 2"),
         (Array::from_ndarray(&Array2::<f32>::zeros((1, 1))).unwrap(), "an ndarray of <f4, expected <f8"),

@@ -23,9 +23,9 @@ fn sorted(value: &Value) -> Value {
         Value::OrderedDict(items) => Value::OrderedDict(pairs(items)),
         Value::Counter(items) => Value::Counter(pairs(items)),
         Value::Deque(deque) => {
-            Value::Deque(Box::new(Deque { maxlen: deque.maxlen, items: all(&deque.items) }))
+            Value::Deque(hookless::Boxed::new(Deque { maxlen: deque.maxlen, items: all(&deque.items) }))
         }
-        Value::Slice(parts) => Value::Slice(Box::new(parts.each_ref().map(sorted))),
+        Value::Slice(parts) => Value::Slice(hookless::Boxed::new(parts.each_ref().map(sorted))),
         Value::Record(record) => {
             let mut record = record.clone();
             record.fields.iter_mut().for_each(|(_, value)| *value = sorted(value));
@@ -40,7 +40,7 @@ fn sorted(value: &Value) -> Value {
             let shape = array.shape();
             let items = all(array.items());
             let array = ObjectArray::new(shape.dimensions().to_vec(), shape.order(), items).unwrap();
-            Value::ObjectArray(Box::new(array))
+            Value::ObjectArray(hookless::Boxed::new(array))
         }
         Value::Exception(report) => {
             let mut report = report.clone();

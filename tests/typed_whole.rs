@@ -48,10 +48,10 @@ fn t11_buffers_of_the_region_keep_their_order() {
     let value = Value::Tuple(vec![
         Value::Bytes(bytes(1)),
         Value::Bytes(Vec::new()),
-        Value::Array(Box::new(array(REGION_THRESHOLD))),
+        Value::Array(hookless::Boxed::new(array(REGION_THRESHOLD))),
         Value::Dict(vec![
             (Value::Bytes(bytes(2)), Value::ByteArray(bytes(3))),
-            ("a".into(), Value::Array(Box::new(array(REGION_THRESHOLD - 1)))),
+            ("a".into(), Value::Array(hookless::Boxed::new(array(REGION_THRESHOLD - 1)))),
         ]),
         Value::Bytes(bytes(4)),
     ]);
@@ -66,7 +66,7 @@ fn t11_arrays_below_and_at_the_region_threshold() {
     for len in [0, 1, REGION_THRESHOLD - 1, REGION_THRESHOLD, REGION_THRESHOLD + 1] {
         let array = array(len);
         let value = to_value(&array).unwrap();
-        assert_eq!(value, Value::Array(Box::new(array.clone())));
+        assert_eq!(value, Value::Array(hookless::Boxed::new(array.clone())));
         assert_eq!(from_value::<Array>(value).unwrap(), array);
         let both = vec![Some(array.clone()), None, Some(array)];
         let frame = to_vec(&both, &Limits::default()).unwrap();
@@ -84,7 +84,7 @@ fn t11_only_an_array_is_an_array() {
 #[test]
 fn t11_no_other_format_writes_a_value() {
     let wanted = "hookless::to_value and hookless::to_vec alone";
-    for value in [Value::None, Value::from(1), Value::Array(Box::new(array(3)))] {
+    for value in [Value::None, Value::from(1), Value::Array(hookless::Boxed::new(array(3)))] {
         let json = serde_json::to_string(&Held { value: value.clone() }).unwrap_err();
         assert!(json.to_string().contains(wanted), "{json}");
         assert!(serde_json::to_value(&value).unwrap_err().to_string().contains(wanted));
@@ -206,7 +206,7 @@ fn t11_pieces_that_do_not_fit_are_refused() {
     assert_eq!(code(to_value(&Posing(1))), Code::BadType);
     // Bools of 16 384 bytes, one of which is 2.
     let bools = Array::new(Dtype::parse("|b1").unwrap(), vec![REGION_THRESHOLD], Order::C, vec![1; 16_384]);
-    let whole = encode(&Value::Array(Box::new(bools.unwrap())), &Limits::default()).unwrap();
+    let whole = encode(&Value::Array(hookless::Boxed::new(bools.unwrap())), &Limits::default()).unwrap();
     let body = usize::from(whole[23]);
     let frame = ByteBuf::from(&whole[..32 + body]);
     let bad = ByteBuf::from([vec![1; 16_383], vec![2]].concat());

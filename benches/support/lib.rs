@@ -130,5 +130,5 @@ fn tree(rng: &mut Rng, nodes: u64, depth: u64) -> Value {
 fn floats(rng: &mut Rng, length: u64) -> hookless::Result<Value> {
     let dtype = Dtype::new(Letter::Float, ByteOrder::Little, 8, None)?;
     let data = (0..length).flat_map(|_| rng.unit().to_le_bytes()).collect();
-    Ok(Value::Array(Box::new(Array::new(dtype, vec![length], Order::C, data)?)))
+    Ok(Value::Array(hookless::Boxed::new(Array::new(dtype, vec![length], Order::C, data)?)))
 }

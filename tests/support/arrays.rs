@@ -101,7 +101,7 @@ fn noise(seed: u64) -> impl Iterator<Item = u8> {
 /// Bytes that are the elements of such an array.
 fn contents(head: &ArrayHead, seed: u64) -> Vec<u8> {
     let mut data: Vec<u8> = noise(seed).take(head.nbytes() as usize).collect();
-    head.zero_gaps(&mut data);
+    head.zero_gaps(&mut data).unwrap();
     let dtype = head.dtype();
     match dtype.letter() {
         Letter::Bool => data.iter_mut().for_each(|byte| *byte &= 1),
@@ -110,9 +110,9 @@ fn contents(head: &ArrayHead, seed: u64) -> Vec<u8> {
             unit[top[0]] = 0;
             unit[top[1]] &= 0x0f;
         }),
-        Letter::Extension if head.find_bad(&data).is_some() => data.iter_mut().for_each(|byte| *byte &= 1),
+        Letter::Extension if head.find_bad(&data).unwrap().is_some() => data.iter_mut().for_each(|byte| *byte &= 1),
         _ => {
-            while let Some(bad) = head.find_bad(&data) {
+            while let Some(bad) = head.find_bad(&data).unwrap() {
                 let at = bad as usize;
                 let end = data.len().min(at + 4);
                 data[at..end].fill(0);
@@ -138,7 +138,7 @@ fn shape() -> impl Strategy<Value = Vec<u64>> {
 
 /// Arrays up to a few hundred bytes, and now and then one that goes into the region.
 pub(crate) fn array() -> impl Strategy<Value = Value> {
-    plain_array().prop_map(|array| Value::Array(Box::new(array)))
+    plain_array().prop_map(|array| Value::Array(hookless::Boxed::new(array)))
 }
 
 fn plain_array() -> impl Strategy<Value = Array> {
@@ -162,7 +162,7 @@ pub(crate) fn element() -> impl Strategy<Value = Value> {
     let little = dtypes.prop_filter("scalars are little-endian", |dtype| dtype.order() != ByteOrder::Big);
     (little, any::<u64>()).prop_map(|(dtype, seed)| {
         let data = made(dtype.clone(), Vec::new(), Order::C, seed).data().to_vec();
-        Value::Element(Box::new(Element::new(dtype, data).unwrap()))
+        Value::Element(hookless::Boxed::new(Element::new(dtype, data).unwrap()))
     })
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn masked() -> impl Strategy<Value = Value> {
             let wanted = masked || data.dtype().fields().is_some();
             let mask = wanted.then(|| made(mask_of(data.dtype()), data.shape().to_vec(), order, seed));
             let fill = filled.then(|| made(data.dtype().clone(), Vec::new(), Order::C, seed));
-            Value::MaskedArray(Box::new(MaskedArray::new(data, mask, fill, hard).unwrap()))
+            Value::MaskedArray(hookless::Boxed::new(MaskedArray::new(data, mask, fill, hard).unwrap()))
         },
     )
 }
@@ -207,7 +207,7 @@ fn shape_of(count: usize, kind: u8) -> Vec<u64> {
 pub(crate) fn objects(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
     (vec(inner, 0..7), any::<u8>(), order()).prop_map(|(items, kind, order)| {
         let shape = shape_of(items.len(), kind);
-        Value::ObjectArray(Box::new(ObjectArray::new(shape, order, items).unwrap()))
+        Value::ObjectArray(hookless::Boxed::new(ObjectArray::new(shape, order, items).unwrap()))
     })
 }
 
@@ -232,7 +232,7 @@ pub(crate) fn strings() -> impl Strategy<Value = Value> {
                 }
             }
             let shape = shape_of(items.len(), kind);
-            Value::StringArray(Box::new(StringArray::new(missing, coerce, shape, order, items).unwrap()))
+            Value::StringArray(hookless::Boxed::new(StringArray::new(missing, coerce, shape, order, items).unwrap()))
         },
     )
 }

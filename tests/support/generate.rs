@@ -30,15 +30,15 @@ pub fn value() -> impl Strategy<Value = Value> {
             vec((key(), inner.clone()), 0..6).prop_map(Value::Dict),
             vec((key(), inner.clone()), 0..6).prop_map(Value::OrderedDict),
             vec((key(), count()), 0..6).prop_map(Value::Counter),
-            [inner.clone(), inner.clone(), inner.clone()].prop_map(|parts| Value::Slice(Box::new(parts))),
+            [inner.clone(), inner.clone(), inner.clone()].prop_map(|parts| Value::Slice(hookless::Boxed::new(parts))),
             (vec(inner.clone(), 0..6), proptest::option::of(6u64..1 << 63))
-                .prop_map(|(items, maxlen)| Value::Deque(Box::new(Deque { maxlen, items }))),
+                .prop_map(|(items, maxlen)| Value::Deque(hookless::Boxed::new(Deque { maxlen, items }))),
             vec(key(), 0..6).prop_map(Value::Set),
             vec(key(), 0..6).prop_map(Value::FrozenSet),
             record(inner.clone()),
             enum_member(inner.clone()),
             arrays::objects(inner.clone()),
-            report(inner).prop_map(|report| Value::Exception(Box::new(report))),
+            report(inner).prop_map(|report| Value::Exception(hookless::Boxed::new(report))),
         ]
     })
 }
@@ -138,7 +138,7 @@ fn keyable_scalar() -> impl Strategy<Value = Value> {
             (ScalarKind::Str, None) => text.into_bytes(),
             (_, None) => bytes,
         };
-        Value::Scalar(Box::new(Scalar::new(kind, payload).unwrap()))
+        Value::Scalar(hookless::Boxed::new(Scalar::new(kind, payload).unwrap()))
     })
 }
 
@@ -151,7 +151,7 @@ fn time_or_void() -> impl Strategy<Value = Value> {
         Scalar::new(kind, payload).unwrap()
     });
     let void = vec(any::<u8>(), 0..20).prop_map(|bytes| Scalar::new(ScalarKind::Void, bytes).unwrap());
-    prop_oneof![time, void].prop_map(|scalar| Value::Scalar(Box::new(scalar)))
+    prop_oneof![time, void].prop_map(|scalar| Value::Scalar(hookless::Boxed::new(scalar)))
 }
 
 pub(crate) fn text() -> impl Strategy<Value = Text> {
@@ -167,13 +167,13 @@ fn record(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strateg
     (kind, name(), name(), vec((name(), inner), 0..4)).prop_map(|(kind, module, qualname, mut fields)| {
         let mut seen = std::collections::HashSet::new();
         fields.retain(|(name, _)| seen.insert(name.clone()));
-        Value::Record(Box::new(Record { kind, module, qualname, fields }))
+        Value::Record(hookless::Boxed::new(Record { kind, module, qualname, fields }))
     })
 }
 
 fn enum_member(inner: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy<Value = Value> {
     (name(), name(), proptest::option::of(name()), inner).prop_map(|(module, qualname, name, value)| {
-        Value::EnumMember(Box::new(EnumMember { module, qualname, name, value }))
+        Value::EnumMember(hookless::Boxed::new(EnumMember { module, qualname, name, value }))
     })
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn scalar() -> impl Strategy<Value = Value> {
         when,
         signalling.prop_map(|number| Standard::Decimal(number.unwrap())),
     ];
-    prop_oneof![3 => key(), 1 => other.prop_map(|value| Value::Standard(Box::new(value)))]
+    prop_oneof![3 => key(), 1 => other.prop_map(|value| Value::Standard(hookless::Boxed::new(value)))]
 }
 
 /// Any keyable scalar (K2).
@@ -57,7 +57,7 @@ pub(crate) fn key() -> impl Strategy<Value = Value> {
         ip().prop_map(Standard::Ip),
         path().prop_map(Standard::Path),
     ]
-    .prop_map(|value| Value::Standard(Box::new(value)))
+    .prop_map(|value| Value::Standard(hookless::Boxed::new(value)))
 }
 
 /// An `array.array` (D18), now and then one that goes into the region.
@@ -75,7 +75,7 @@ pub(crate) fn typed_array() -> impl Strategy<Value = Value> {
             unit[2] &= 0x0f;
             unit[3] = 0;
         });
-        Value::TypedArray(Box::new(TypedArray::new(code, data).unwrap()))
+        Value::TypedArray(hookless::Boxed::new(TypedArray::new(code, data).unwrap()))
     })
 }
 

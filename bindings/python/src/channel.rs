@@ -75,7 +75,7 @@ impl Channel {
             End::Host(_) => Role::Host,
             End::Worker(_) => Role::Worker,
         };
-        let body = Hello::of(role).to_body();
+        let body = Hello::of(role).to_body().map_err(|error| decode_error(py, &error))?;
         let head = Head { kind: FrameKind::Hello, call_id: 0, body_len: body.len() as u64, data_len: 0 };
         let parts = [head.to_bytes().to_vec(), body];
         let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());

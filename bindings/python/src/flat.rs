@@ -129,7 +129,7 @@ impl InertStrings {
                     }
                     None => None,
                 };
-                let place = |path: &mut String| self.shape.push_step(path, wide(index));
+                let place = |path: &mut hookless::Steps| self.shape.push_step(path, wide(index));
                 writer.string(&self.missing, item).map_err(|error| error.within(place))?;
             }
             writer.end_sequence();

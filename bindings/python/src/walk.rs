@@ -186,7 +186,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         for index in 0..len {
             // The list may shrink under the walk: a finaliser can run wherever memory is taken.
             let Ok(item) = list.get_item(index) else { return Err(changed()) };
-            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{index}]"))))?;
+            self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
         }
         self.writer.end_sequence();
         if list.len() == len { Ok(()) } else { Err(changed()) }
@@ -197,7 +197,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
         for (index, item) in tuple.iter_borrowed().enumerate() {
-            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{index}]"))))?;
+            self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
         }
         self.writer.end_sequence();
         Ok(())
@@ -216,7 +216,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             self.writer.key(&mut map);
             self.value(&key)
                 .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
+                .map_err(|error| error.within(|path| path.add(format_args!(".keys[{done}]"))))?;
             let written = if kind == MapKind::Counter { self.count(&item) } else { self.value(&item) };
             written.map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
@@ -237,7 +237,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             }
             self.value(&member)
                 .and_then(|()| self.writer.member(&mut scope))
-                .map_err(|error| error.within(|path| path.push_str(&format!("{{{done}}}"))))?;
+                .map_err(|error| error.within(|path| path.add(format_args!("{{{done}}}"))))?;
             done += 1;
         }
         if done == len { self.writer.end_set(scope) } else { Err(changed()) }
@@ -327,7 +327,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     pub(crate) fn inert_data(&mut self, array: &Array, placed: Placed) {
         let data = array.data.bind(self.py);
         match placed {
-            Placed::Inline => self.writer.array_data(data.as_bytes()),
+            Placed::Inline => self.writer.array_data(data.as_bytes())?,
             Placed::Region => self.region.push(data.clone().into_any()),
         }
     }
@@ -373,7 +373,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             self.writer.entry(&mut scope, &entry.head(&texts, number)?, entry.args.len())?;
             for (arg, value) in entry.args.iter_borrowed().enumerate() {
                 self.value(&value)
-                    .map_err(|error| error.within(|path| path.push_str(&format!("!{number}.args[{arg}]"))))?;
+                    .map_err(|error| error.within(|path| path.add(format_args!("!{number}.args[{arg}]"))))?;
             }
             self.writer.fields(0)?;
         }
@@ -392,7 +392,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             self.writer.entry(&mut scope, &texts.head(entry, &numbers)?, args.len())?;
             for (arg, value) in args.iter().enumerate() {
                 self.value(&value)
-                    .map_err(|error| error.within(|path| path.push_str(&format!("!{index}.args[{arg}]"))))?;
+                    .map_err(|error| error.within(|path| path.add(format_args!("!{index}.args[{arg}]"))))?;
             }
             self.fields(entry.get().fields.bind(self.py), index)?;
         }
@@ -413,7 +413,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             let text = TextRef::from_generalised(&text).ok_or_else(|| Error::new(Code::BadUtf8))?;
             self.writer.descriptor_text(text)?;
             self.value(&value)
-                .map_err(|error| error.within(|path| path.push_str(&format!("!{index}.fields[{done}]"))))?;
+                .map_err(|error| error.within(|path| path.add(format_args!("!{index}.fields[{done}]"))))?;
             done += 1;
         }
         if done == len { Ok(()) } else { Err(changed()) }
@@ -427,7 +427,7 @@ pub(crate) fn changed() -> Error {
 }
 
 /// The step into a dict, by its key.
-fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut String) {
+fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut hookless::Steps) {
     match (exact(key), chars::of(key)) {
         (Exact::Str, Some(Chars::Ascii(name))) => push_name(path, name),
         (Exact::Str, Some(found)) => {
@@ -436,10 +436,10 @@ fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut String) {
             push_name(path, &String::from_utf8_lossy(&text));
         }
         (Exact::Int, _) => match make::small_int(key) {
-            Some(Ok(number)) => path.push_str(&format!("[{number}]")),
-            _ => path.push_str(&format!(".values[{index}]")),
+            Some(Ok(number)) => path.add(format_args!("[{number}]")),
+            _ => path.add(format_args!(".values[{index}]")),
         },
-        _ => path.push_str(&format!(".values[{index}]")),
+        _ => path.add(format_args!(".values[{index}]")),
     }
 }
 

@@ -104,18 +104,28 @@ impl ArrayHead {
     }
 
     /// Where the first element that NumPy could not hold starts in these bytes (A10).
-    pub fn find_bad(&self, bytes: &[u8]) -> Option<u64> {
-        ElementCheck::of(&self.dtype).find_bad(bytes)
+    ///
+    /// # Errors
+    /// `out_of_memory`.
+    pub fn find_bad(&self, bytes: &[u8]) -> Result<Option<u64>> {
+        Ok(ElementCheck::of(&self.dtype)?.find_bad(bytes))
     }
 
     /// Whether the elements hold bytes under no field, which travel as zeros (A16).
-    pub fn has_gaps(&self) -> bool {
-        ElementCheck::of(&self.dtype).has_gaps()
+    ///
+    /// # Errors
+    /// `out_of_memory`.
+    pub fn has_gaps(&self) -> Result<bool> {
+        Ok(ElementCheck::of(&self.dtype)?.has_gaps())
     }
 
     /// Zeroes what lies under no field, so that no other memory of this process leaves it.
-    pub fn zero_gaps(&self, bytes: &mut [u8]) {
-        ElementCheck::of(&self.dtype).zero_gaps(bytes);
+    ///
+    /// # Errors
+    /// `out_of_memory`, and then nothing is zeroed.
+    pub fn zero_gaps(&self, bytes: &mut [u8]) -> Result<()> {
+        ElementCheck::of(&self.dtype)?.zero_gaps(bytes);
+        Ok(())
     }
 
     /// Bytes of all elements.
@@ -134,10 +144,10 @@ impl Array {
         let head = ArrayHead::new(dtype, shape)?;
         let (found, wanted) = (data.len(), head.nbytes());
         if u64::try_from(found).ok() != Some(wanted) {
-            return Err(Error::new(Code::BadDataLength).note(format!("{found} bytes, {wanted} wanted")));
+            return Err(Error::new(Code::BadDataLength).note(format_args!("{found} bytes, {wanted} wanted")));
         }
-        match head.find_bad(&data) {
-            Some(at) => Err(Error::new(Code::BadElement).note(format!("at byte {at} of the data"))),
+        match head.find_bad(&data)? {
+            Some(at) => Err(Error::new(Code::BadElement).note(format_args!("at byte {at} of the data"))),
             None => Ok(Array { head, data }),
         }
     }

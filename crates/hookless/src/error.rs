@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::memory::{self, Boxed, Steps};
+
 /// What a code means for the one who catches it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
@@ -113,11 +115,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, where, and in which value.
 ///
-/// One pointer wide, so that the hot paths return it in a register.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Detail>);
+/// One pointer wide, so that the hot paths return it in a register. It can always be made: where there is no memory for what it says,
+/// it is a bare `out_of_memory`, and where there is none for its path or its sentence, it has none.
+#[derive(PartialEq, Eq)]
+pub struct Error(Option<Boxed<Detail>>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 struct Detail {
     code: Code,
     offset: Option<u64>,
@@ -129,90 +132,121 @@ impl Error {
     /// An error without a place; whoever knows the place adds it.
     #[cold]
     pub fn new(code: Code) -> Self {
-        Error(Box::new(Detail { code, offset: None, path: String::new(), note: String::new() }))
+        Error(memory::boxed(Detail { code, offset: None, path: String::new(), note: String::new() }).ok())
     }
 
     /// The same at a byte, counted from the first byte of the frame.
     #[cold]
     pub fn at(code: Code, offset: u64) -> Self {
-        let mut error = Error::new(code);
-        error.0.offset = Some(offset);
-        error
+        Error::new(code).or_at(offset)
     }
 
-    /// Adds a sentence: what was found, which limit.
     #[cold]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.0.note = note.into();
-        self
-    }
-
-    /// Sets the offset unless one is known already.
-    #[cold]
-    pub fn or_at(mut self, offset: u64) -> Self {
-        self.0.offset.get_or_insert(offset);
-        self
-    }
-
-    /// Sets the path unless one is known already.
-    #[cold]
-    pub fn or_path(mut self, path: impl FnOnce() -> String) -> Self {
-        if self.0.path.is_empty() {
-            self.0.path = path();
+    fn with(mut self, change: impl FnOnce(&mut Detail)) -> Self {
+        if let Some(detail) = &mut self.0 {
+            change(detail);
         }
         self
     }
 
+    /// Adds a sentence: what was found, which limit.
+    #[cold]
+    pub fn note(self, note: impl fmt::Display) -> Self {
+        self.with(|detail| detail.note = memory::shown(note))
+    }
+
+    /// Sets the offset unless one is known already.
+    #[cold]
+    pub fn or_at(self, offset: u64) -> Self {
+        self.with(|detail| {
+            detail.offset.get_or_insert(offset);
+        })
+    }
+
+    /// Sets the path unless one is known already.
+    #[cold]
+    pub fn or_path(self, spell: impl FnOnce(&mut Steps)) -> Self {
+        match self.path() {
+            "" => self.within(spell),
+            _ => self,
+        }
+    }
+
     /// Puts a step in front of the path: an encoder's error collects its path on the way out.
     #[cold]
-    pub fn within(mut self, step: impl FnOnce(&mut String)) -> Self {
-        let mut path = String::new();
-        step(&mut path);
-        path.push_str(&self.0.path);
-        self.0.path = path;
-        self
+    pub fn within(self, step: impl FnOnce(&mut Steps)) -> Self {
+        self.with(|detail| {
+            let mut path = Steps::default();
+            step(&mut path);
+            path.push_str(&detail.path);
+            detail.path = path.into_string();
+        })
+    }
+
+    fn detail(&self) -> Option<&Detail> {
+        self.0.as_deref()
     }
 
     /// The stable code.
     pub fn code(&self) -> Code {
-        self.0.code
+        self.detail().map_or(Code::OutOfMemory, |detail| detail.code)
     }
 
     /// Bytes from the first byte of the frame; none for errors of encoding and of the session.
     pub fn offset(&self) -> Option<u64> {
-        self.0.offset
+        self.detail().and_then(|detail| detail.offset)
     }
 
     /// The path in the value, such as `$.rows[3]`; empty outside a body.
     pub fn path(&self) -> &str {
-        &self.0.path
+        self.detail().map_or("", |detail| &detail.path)
     }
 
     /// What was found, in words, without the meaning of the code; may be empty.
     pub fn found(&self) -> &str {
-        &self.0.note
+        self.detail().map_or("", |detail| &detail.note)
     }
 
     /// The meaning of the code, with what was found.
     pub fn message(&self) -> String {
-        let Detail { code, note, .. } = &*self.0;
-        match note.is_empty() {
-            true => code.meaning().to_owned(),
-            false => format!("{}: {note}", code.meaning()),
+        memory::shown(Message(self))
+    }
+}
+
+/// A copy says less than what it is of, or is a bare `out_of_memory`, when there is no memory for all of it.
+impl Clone for Error {
+    fn clone(&self) -> Error {
+        let Some(detail) = self.detail() else { return Error(None) };
+        Error::new(detail.code).with(|copy| {
+            copy.offset = detail.offset;
+            copy.path = memory::text(&detail.path).unwrap_or_default();
+            copy.note = memory::text(&detail.note).unwrap_or_default();
+        })
+    }
+}
+
+struct Message<'e>(&'e Error);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.code().meaning())?;
+        match self.0.found() {
+            "" => Ok(()),
+            note => write!(f, ": {note}"),
         }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.code.as_str())?;
-        if let Some(offset) = self.0.offset {
+        f.write_str(self.code().as_str())?;
+        if let Some(offset) = self.offset() {
             write!(f, " at byte {offset}")?;
         }
-        if !self.0.path.is_empty() {
-            write!(f, " in {}", self.0.path)?;
+        if !self.path().is_empty() {
+            write!(f, " in {}", self.path())?;
         }
-        write!(f, ": {}", self.message())
+        write!(f, ": {}", Message(self))
     }
 }
 

@@ -2,13 +2,13 @@
 
 mod tell;
 
-use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use crate::display::{escape, escape_line};
-use crate::value::{Entry, Report, Text, Value};
+use crate::display::Escaping;
+use crate::memory::{self, Boxed};
+use crate::value::{Entry, Lossy, Report, Text, Value};
 
 /// The longest chain of sources: no decoder lets a longer one in (L7), but a [`Report`] can be made by hand.
 const CHAIN: usize = 128;
@@ -60,33 +60,34 @@ static NONE: Entry = Entry {
 pub struct RemoteError {
     report: Arc<Report>,
     at: usize,
-    source: Option<Box<RemoteError>>,
+    source: Option<Boxed<RemoteError>>,
 }
 
 impl RemoteError {
-    /// The error of a report's first entry. Links that lead back, or nowhere, are passed over.
+    /// The error of a report's first entry. Links that lead back, or nowhere, are passed over; without memory for them, all are.
+    ///
+    /// Ends the process when there is no memory for the few words that the report is shared by.
     #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one thing that shares, and it cannot be asked for: a fixed size, once")]
     pub fn new(report: Report) -> RemoteError {
         let report = Arc::new(report);
-        let mut path = vec![0usize];
-        while let Some(&at) = path.last()
-            && path.len() < CHAIN
-            && let Some(next) = report.entries.get(at).and_then(Entry::led_to)
+        let source = RemoteError::sources(&report).unwrap_or_default();
+        RemoteError { report, at: 0, source }
+    }
+
+    /// What led to the first entry.
+    fn sources(report: &Arc<Report>) -> Result<Option<Boxed<RemoteError>>, memory::Full> {
+        let led_to = |at: usize| {
             // X4: links lead forward.
-            && next > at
-            && next < report.entries.len()
-        {
-            path.push(next);
-        }
+            report.entries.get(at)?.led_to().filter(|&next| next > at && next < report.entries.len())
+        };
+        let chain = std::iter::successors(led_to(0), |&at| led_to(at)).take(CHAIN.saturating_sub(1));
+        let chain = memory::collect(chain.map(Ok::<_, memory::Full>))?;
         let mut source = None;
-        while let Some(at) = path.pop() {
-            let error = RemoteError { report: Arc::clone(&report), at, source };
-            if path.is_empty() {
-                return error;
-            }
-            source = Some(Box::new(error));
+        for at in chain.into_iter().rev() {
+            source = Some(memory::boxed(RemoteError { report: Arc::clone(report), at, source })?);
         }
-        RemoteError { report, at: 0, source: None }
+        Ok(source)
     }
 
     /// The error that a value is; the value itself if it is none.
@@ -95,7 +96,7 @@ impl RemoteError {
     /// Any value but [`Value::Exception`].
     pub fn from_value(value: Value) -> Result<RemoteError, Value> {
         match value {
-            Value::Exception(report) => Ok(RemoteError::new(*report)),
+            Value::Exception(report) => Ok(RemoteError::new(report.into_inner())),
             other => Err(other),
         }
     }
@@ -112,20 +113,19 @@ impl RemoteError {
         self.report.entries.get(self.at).unwrap_or(&NONE)
     }
 
-    /// `module.qualname` of its class, raw; for builtins the plain name.
+    /// `module.qualname` of its class, raw; for builtins the plain name. Without memory for it, it is empty.
     #[must_use]
     pub fn type_name(&self) -> String {
-        self.entry().type_name()
+        memory::shown(TypeName(self.entry()))
     }
 
     /// Whether its class has this name, or derives from one that has: `pkg.mod.Error`; a builtin with or without `builtins.`.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         let entry = self.entry();
-        let full =
-            if name.contains('.') { Cow::Borrowed(name) } else { Cow::Owned(format!("builtins.{name}")) };
-        let own = format!("{}.{}", lossy(&entry.module), lossy(&entry.qualname));
-        own == full || entry.bases.iter().any(|base| lossy(base) == full)
+        let wanted = || Wanted([if name.contains('.') { "" } else { "builtins." }, name]);
+        wanted().is(format_args!("{}.{}", lossy(&entry.module), lossy(&entry.qualname)))
+            || entry.bases.iter().any(|base| wanted().is(format_args!("{}", lossy(base))))
     }
 
     /// The remote traceback as text: escaped, with what led to the exception and its members, at most some hundred lines long.
@@ -137,23 +137,32 @@ impl RemoteError {
 
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = lossy(&self.entry().message);
-        let name = escape_line(&self.type_name(), SHOWN);
-        if message.is_empty() { f.write_str(&name) } else { write!(f, "{name}: {}", escape(&message)) }
+        let entry = self.entry();
+        Escaping::line(f, SHOWN).show(format_args!("{}", TypeName(entry)))?;
+        if entry.message.as_bytes().is_empty() {
+            return Ok(());
+        }
+        f.write_str(": ")?;
+        Escaping::lines(f).show(format_args!("{}", lossy(&entry.message)))
     }
 }
 
 /// On one line: what `unwrap` prints is the child's text too.
 impl fmt::Debug for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = format!("{}: {}", self.type_name(), lossy(&self.entry().message));
-        write!(f, "RemoteError({})", escape_line(&shown, SHOWN))
+        let entry = self.entry();
+        f.write_str("RemoteError(")?;
+        Escaping::line(f, SHOWN).show(format_args!("{}: {}", TypeName(entry), lossy(&entry.message)))?;
+        f.write_str(")")
     }
 }
 
 impl Error for RemoteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+        match self.source.as_deref() {
+            Some(source) => Some(source),
+            None => None,
+        }
     }
 }
 
@@ -163,20 +172,48 @@ impl Entry {
         let context = if self.suppress_context { None } else { self.context };
         self.cause.or(context).and_then(|to| usize::try_from(to).ok())
     }
+}
 
-    /// `module.qualname` of the class, raw; for builtins the plain name.
-    fn type_name(&self) -> String {
-        match (lossy(&self.module), lossy(&self.qualname)) {
-            (module, name) if module == "builtins" => name.into_owned(),
-            (module, name) => format!("{module}.{name}"),
+/// `module.qualname` of the class, raw; for builtins the plain name.
+struct TypeName<'e>(&'e Entry);
+
+impl fmt::Display for TypeName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.module.as_bytes() != b"builtins" {
+            write!(f, "{}.", lossy(&self.0.module))?;
         }
+        write!(f, "{}", lossy(&self.0.qualname))
+    }
+}
+
+/// The text that is still to come, in two pieces.
+struct Wanted<'n>([&'n str; 2]);
+
+impl Wanted<'_> {
+    /// Whether it is what is shown, which is not written down for that.
+    fn is(mut self, shown: fmt::Arguments<'_>) -> bool {
+        self.write_fmt(shown).is_ok() && self.0 == ["", ""]
+    }
+}
+
+impl Write for Wanted<'_> {
+    fn write_str(&mut self, mut text: &str) -> fmt::Result {
+        for piece in &mut self.0 {
+            let both = text.len().min(piece.len());
+            let (Some((found, rest)), Some((wanted, left))) = (text.split_at_checked(both), piece.split_at_checked(both))
+            else {
+                return Err(fmt::Error);
+            };
+            if found != wanted {
+                return Err(fmt::Error);
+            }
+            (text, *piece) = (rest, left);
+        }
+        if text.is_empty() { Ok(()) } else { Err(fmt::Error) }
     }
 }
 
 /// The characters of a text, each lone surrogate as U+FFFD.
-fn lossy(text: &Text) -> Cow<'_, str> {
-    match text {
-        Text::Str(text) => Cow::Borrowed(text),
-        Text::Surrogates(text) => Cow::Owned(text.to_string_lossy()),
-    }
+fn lossy(text: &Text) -> Lossy<'_> {
+    Lossy(text.as_bytes())
 }

@@ -6,17 +6,6 @@
 //!  | HKLS |v |k |flags|    call id    |  body length  |  data length  | body | zeros | data region |
 //!  +------+--+--+-----+---------------+---------------+---------------+------+-- - --+-------------+
 //! ```
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::as_conversions
-    )
-)]
 
 mod assembler;
 mod decoder;

@@ -37,7 +37,25 @@
 //!
 //! `ndarray`: views of arrays as those of the crate `ndarray`, arrays made of them, and fields of its types (the module `nd`).
 #![forbid(unsafe_code)]
-#![deny(clippy::disallowed_methods)]
+// On every path that bytes can take: nothing that panics, no arithmetic that overflows, no allocation that ends the process, and of
+// clippy.toml's bans no clock, file, socket or thread. What is relaxed has its reason beside it.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::as_conversions,
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::todo,
+        clippy::unimplemented,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
 
 pub mod array;
 pub mod display;
@@ -45,6 +63,7 @@ mod error;
 mod failure;
 pub mod frame;
 pub mod limits;
+mod memory;
 #[cfg(feature = "ndarray")]
 pub mod nd;
 pub mod session;
@@ -59,6 +78,7 @@ pub use array::{
 pub use error::{Class, Code, Error, Result};
 pub use failure::RemoteError;
 pub use limits::Limits;
+pub use memory::{Boxed, Steps};
 pub use typed::{from_slice, from_value, to_value, to_vec};
 pub use value::{
     Date, DateTime, Decimal, Fraction, Ip, IpKind, Offset, Path, PathClass, Range, Standard, StructTime,
@@ -70,6 +90,7 @@ pub use value::{
 };
 
 use frame::{FrameKind, HEAD_LEN, Head, padding};
+use memory::Full;
 use wire::{Tree, Writer, wide};
 
 /// Encodes a value as one VALUE frame.
@@ -81,9 +102,10 @@ pub fn encode(value: &Value, limits: &Limits) -> Result<Vec<u8>> {
     let mut frame = encode_parts(value, FrameKind::Value, 0, limits, &mut region)?;
     for part in region {
         let gap = usize::try_from(padding(wide(frame.len()))).unwrap_or_default();
-        frame.try_reserve(part.len().saturating_add(gap)).map_err(|_| Error::new(Code::OutOfMemory))?;
-        frame.resize(frame.len().saturating_add(gap), 0);
-        frame.extend_from_slice(part);
+        frame.try_reserve(part.len().saturating_add(gap)).map_err(Full::from)?;
+        let len = frame.len().saturating_add(gap);
+        memory::resize(&mut frame, len, 0)?;
+        memory::extend(&mut frame, part)?;
     }
     Ok(frame)
 }
@@ -101,7 +123,7 @@ pub fn encode_parts<'v>(
     region: &mut Vec<&'v [u8]>,
 ) -> Result<Vec<u8>> {
     let write = |region: &mut Vec<&'v [u8]>| {
-        let mut writer = Writer::new(vec![0; HEAD_LEN], limits, false)?;
+        let mut writer = Writer::new(memory::filled(HEAD_LEN, 0)?, limits, false)?;
         wire::write_value(value, &mut writer, region)?;
         writer.finish()
     };
@@ -120,16 +142,15 @@ pub fn decode(frame: &[u8], limits: &Limits) -> Result<Value> {
     let split = frame::split(frame, limits)?;
     if split.head.kind != FrameKind::Value {
         return Err(
-            Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", split.head.kind.name()))
+            Error::at(Code::UnknownFrameKind, 5).note(format_args!("{} is not VALUE", split.head.kind.name()))
         );
     }
     let (mut value, plan) = wire::read(split.body, &split.head, limits, &mut Tree::whole())?;
     frame::check_region(&split, &plan)?;
     let mut slots = plan.slots().iter();
-    Tree::fill(&mut value, &mut |place| {
-        if let Some(slot) = slots.next() {
-            place.extend_from_slice(frame::slice(split.region, slot));
-        }
-    });
+    Tree::fill(&mut value, &mut |place| match slots.next() {
+        Some(slot) => memory::extend(place, frame::slice(split.region, slot)),
+        None => Ok(()),
+    })?;
     Ok(value)
 }

@@ -110,7 +110,7 @@ impl Budget {
 /// An error that says how much was asked for and how much the limit leaves.
 #[cold]
 pub(crate) fn over(code: Code, asked: u64, left: u64) -> Error {
-    Error::new(code).note(format!("{asked} asked for, {left} allowed"))
+    Error::new(code).note(format_args!("{asked} asked for, {left} allowed"))
 }
 
 /// The fixed charge of each kind, in bytes of host memory (`proto/limits.md`, Charges).

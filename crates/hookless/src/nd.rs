@@ -21,30 +21,20 @@
 //! assert_eq!(from_slice::<Fit>(&frame, &Limits::default())?, fit);
 //! # Ok::<(), hookless::Error>(())
 //! ```
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::as_conversions
-    )
-)]
 
 mod element;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use ndarray::{ArrayBase, ArrayD, ArrayView, ArrayViewD, Data, Dimension, IxDyn, Shape, ShapeBuilder};
 use serde::de::Error as _;
-use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use crate::array::{self, Array, ArrayHead, Dtype, Order};
 use crate::error::{Code, Error, Result};
-use crate::typed::whole::Whole;
+use crate::memory::{self, Full};
+use crate::typed::whole::{self, Whole};
 use crate::wire::wide;
 pub use element::Element;
 
@@ -66,15 +56,15 @@ impl Array {
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
         let native = T::dtype()?;
         if *self.dtype() != native {
-            return Err(mismatch(format!("an ndarray of {}, expected {native}", self.dtype())));
+            return Err(mismatch(format_args!("an ndarray of {}, expected {native}", self.dtype())));
         }
         let elements: &[T] = match self.data() {
             // Without bytes there is no place that could be wrong.
             [] => &[],
             bytes => bytemuck::checked::try_cast_slice(bytes)
-                .map_err(|error| mismatch(format!("an ndarray that cannot be viewed: {error}")))?,
+                .map_err(|error| mismatch(format_args!("an ndarray that cannot be viewed: {error}")))?,
         };
-        ArrayViewD::from_shape(shape(self)?, elements).map_err(|error| mismatch(error.to_string()))
+        ArrayViewD::from_shape(shape(self)?, elements).map_err(mismatch)
     }
 
     /// A copy of the elements as an array of `T`; elements of the other byte order are turned round.
@@ -87,23 +77,22 @@ impl Array {
         let same = found.fields().is_none()
             && (found.letter(), found.itemsize()) == (wanted.letter(), wanted.itemsize());
         if !same {
-            return Err(mismatch(format!("an ndarray of {found}, expected {wanted}")));
+            return Err(mismatch(format_args!("an ndarray of {found}, expected {wanted}")));
         }
         let turned = found.order() != wanted.order();
         let bytes = self.data().chunks_exact(size_of::<T>().max(1));
-        let mut elements = Vec::new();
-        elements.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let mut elements = memory::room(bytes.len())?;
         match bytemuck::checked::try_cast_slice(self.data()) {
-            Ok(whole) if !turned => elements.extend_from_slice(whole),
+            Ok(whole) if !turned => memory::extend(&mut elements, whole)?,
             _ => {
                 for element in bytes {
                     let element: T = bytemuck::checked::try_pod_read_unaligned(element)
-                        .map_err(|error| mismatch(error.to_string()))?;
-                    elements.push(if turned { element.turned() } else { element });
+                        .map_err(mismatch)?;
+                    memory::push(&mut elements, if turned { element.turned() } else { element })?;
                 }
             }
         }
-        ArrayD::from_shape_vec(shape(self)?, elements).map_err(|error| mismatch(error.to_string()))
+        ArrayD::from_shape_vec(shape(self)?, elements).map_err(mismatch)
     }
 
     /// A copy of an array of `ndarray`: in its own order when it is contiguous in C or Fortran order, otherwise in C order (A12).
@@ -117,7 +106,7 @@ impl Array {
         D: Dimension,
     {
         let (head, elements) = parts(from)?;
-        Ok(Array::trusted(head, bytemuck::cast_slice::<T, u8>(&elements).to_vec()))
+        Ok(Array::trusted(head, memory::copied(bytemuck::cast_slice::<T, u8>(&elements))?))
     }
 }
 
@@ -132,7 +121,7 @@ where
     D: Dimension,
     R: Serializer,
 {
-    let (head, elements) = parts(array).map_err(R::Error::custom)?;
+    let (head, elements) = parts(array).map_err(|error| whole::unwritten(&error))?;
     Whole::Array(&head, bytemuck::cast_slice(&elements)).pass(serializer)
 }
 
@@ -147,7 +136,7 @@ where
     R: Deserializer<'de>,
 {
     let array = Array::deserialize(deserializer)?;
-    let found = array.to_ndarray::<T>().map_err(|error| R::Error::custom(error.message()))?;
+    let found = array.to_ndarray::<T>().map_err(|error| whole::unread(&error))?;
     let dimensions = found.ndim();
     found.into_dimensionality().map_err(|_| {
         let wanted = D::NDIM.unwrap_or_default();
@@ -162,25 +151,24 @@ where
     S: Data<Elem = T>,
     D: Dimension,
 {
-    let dimensions = from.shape().iter().map(|&extent| wide(extent)).collect();
+    let dimensions = memory::collect(from.shape().iter().map(|&extent| Ok::<_, Full>(wide(extent))))?;
     let view: ArrayView<'_, T, D> = from.view();
     let (order, elements) = match (view.to_slice(), view.reversed_axes().to_slice()) {
         (Some(elements), _) => (Order::C, Cow::Borrowed(elements)),
         (None, Some(elements)) => (Order::F, Cow::Borrowed(elements)),
-        (None, None) => (Order::C, Cow::Owned(from.iter().copied().collect())),
+        (None, None) => (Order::C, Cow::Owned(memory::collect(from.iter().map(|&element| Ok::<_, Full>(element)))?)),
     };
     let head = ArrayHead::new(T::dtype()?, array::Shape::new(dimensions, order)?)?;
     Ok((head, elements))
 }
 
 fn shape(array: &Array) -> Result<Shape<IxDyn>> {
-    let dimensions = array.shape().iter().map(|&extent| usize::try_from(extent));
-    let dimensions: Vec<usize> =
-        dimensions.collect::<std::result::Result<_, _>>().map_err(|error| mismatch(error.to_string()))?;
+    let dimensions = array.shape().iter().map(|&extent| usize::try_from(extent).map_err(mismatch));
+    let dimensions = memory::collect(dimensions)?;
     Ok(IxDyn(&dimensions).set_f(array.order() == Order::F))
 }
 
-fn mismatch(note: String) -> Error {
+fn mismatch(note: impl fmt::Display) -> Error {
     Error::new(Code::TypeMismatch).note(note)
 }
 

@@ -45,17 +45,6 @@
 //! serde reads untagged, flattened and internally tagged types into a buffer of its own before it converts them, and then follows its own
 //! rules: there an `f64` also takes an int, and a [`Value`] cannot be read. A type that is recursive through nothing but such an enum
 //! recurses without end, here as with every other format.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::as_conversions
-    )
-)]
 
 mod found;
 mod from_value;

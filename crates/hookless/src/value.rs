@@ -18,9 +18,11 @@ pub use standard::{
 };
 pub(crate) use standard::{Exact, StandardLeaf, exact_decimal, exact_fraction, range_form};
 pub(crate) use text::generalised;
+pub(crate) use text::Lossy;
 pub use text::{Surrogates, Text, TextRef};
 
 use crate::array::{Array, Element, MaskedArray, ObjectArray, Scalar, StringArray, TypedArray};
+use crate::memory::Boxed;
 
 /// A value of the closed set (`proto/values.md`).
 ///
@@ -61,35 +63,35 @@ pub enum Value {
     /// A frozenset, likewise.
     FrozenSet(Vec<Value>),
     /// A `collections.deque`.
-    Deque(Box<Deque>),
+    Deque(Boxed<Deque>),
     /// A `collections.OrderedDict`.
     OrderedDict(Vec<(Value, Value)>),
     /// A `collections.Counter`: the counts are bools, ints or floats.
     Counter(Vec<(Value, Value)>),
     /// A slice: start, stop, step.
-    Slice(Box<[Value; 3]>),
+    Slice(Boxed<[Value; 3]>),
     /// A scalar of the standard library.
-    Standard(Box<Standard>),
+    Standard(Boxed<Standard>),
     /// An `array.array`.
-    TypedArray(Box<TypedArray>),
+    TypedArray(Boxed<TypedArray>),
     /// A NumPy array.
-    Array(Box<Array>),
+    Array(Boxed<Array>),
     /// A NumPy scalar.
-    Scalar(Box<Scalar>),
+    Scalar(Boxed<Scalar>),
     /// An instance of a class, inert.
-    Record(Box<Record>),
+    Record(Boxed<Record>),
     /// A member of an enum, inert.
-    EnumMember(Box<EnumMember>),
+    EnumMember(Boxed<EnumMember>),
     /// A NumPy scalar of a dtype that has no leaf.
-    Element(Box<Element>),
+    Element(Boxed<Element>),
     /// A masked array.
-    MaskedArray(Box<MaskedArray>),
+    MaskedArray(Boxed<MaskedArray>),
     /// A NumPy array of values.
-    ObjectArray(Box<ObjectArray>),
+    ObjectArray(Boxed<ObjectArray>),
     /// A NumPy array of texts of any length.
-    StringArray(Box<StringArray>),
+    StringArray(Boxed<StringArray>),
     /// An exception.
-    Exception(Box<Report>),
+    Exception(Boxed<Report>),
 }
 
 /// A `collections.deque` (D16).
@@ -190,7 +192,8 @@ impl From<f64> for Value {
 }
 
 impl From<&str> for Value {
+    /// Ends the process when there is no memory for it.
     fn from(value: &str) -> Value {
-        Value::Str(value.to_owned())
+        Value::Str(value.into())
     }
 }

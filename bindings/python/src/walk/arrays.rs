@@ -54,8 +54,8 @@ impl<'py> Walker<'_, '_, 'py> {
         let array = self.contiguous(array)?;
         let head = ArrayHead::new(dtype, shape_of(&array)?)?.with_class(self.class_of(value, numpy))?;
         let bytes = ndarray::contiguous_bytes(&array).unwrap_or_default();
-        let zeroed = if head.has_gaps() { Some(zeroed(&head, bytes)?) } else { None };
-        if head.find_bad(zeroed.as_deref().unwrap_or(bytes)).is_some() {
+        let zeroed = if head.has_gaps()? { Some(zeroed(&head, bytes)?) } else { None };
+        if head.find_bad(zeroed.as_deref().unwrap_or(bytes))?.is_some() {
             return Err(Error::new(Code::BadElement));
         }
         Ok(Prepared { head, array, zeroed })
@@ -74,14 +74,14 @@ impl<'py> Walker<'_, '_, 'py> {
     /// The bytes of an array whose head has been written.
     fn put(&mut self, prepared: &Prepared<'py>, placed: Placed) -> Result<()> {
         match (placed, &prepared.zeroed) {
-            (Placed::Inline, Some(bytes)) => self.writer.array_data(bytes),
+            (Placed::Inline, Some(bytes)) => self.writer.array_data(bytes)?,
             (Placed::Region, Some(bytes)) => self.region.push(make::bytes(self.py, bytes)?),
             (Placed::Inline, None) => {
                 let bytes = ndarray::contiguous_bytes(&prepared.array).unwrap_or_default();
                 if wide(bytes.len()) != prepared.head.nbytes() {
                     return Err(changed());
                 }
-                self.writer.array_data(bytes);
+                self.writer.array_data(bytes)?;
             }
             (Placed::Region, None) => {
                 let buffer = RegionBuffer::of(&prepared.array);
@@ -107,7 +107,7 @@ impl<'py> Walker<'_, '_, 'py> {
         let Ok(bytes) = bytes.cast::<PyBytes>() else { return Err(Error::new(Code::UnsupportedType)) };
         let head = ArrayHead::new(dtype, Shape::new(Vec::new(), Order::C)?)?;
         let bytes = zeroed(&head, bytes.as_bytes())?;
-        if head.find_bad(&bytes).is_some() {
+        if head.find_bad(&bytes)?.is_some() {
             return Err(Error::new(Code::BadElement));
         }
         self.writer.element(head.dtype(), &bytes)
@@ -138,7 +138,7 @@ impl<'py> Walker<'_, '_, 'py> {
                 self.put(part, placed)?;
             }
         }
-        self.writer.end_masked(hard_mask);
+        self.writer.end_masked(hard_mask)?;
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl<'py> Walker<'_, '_, 'py> {
                 self.inert_data(part, placed);
             }
         }
-        self.writer.end_masked(masked.hard_mask);
+        self.writer.end_masked(masked.hard_mask)?;
         Ok(())
     }
 
@@ -252,6 +252,6 @@ fn zeroed(head: &ArrayHead, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
     copy.extend_from_slice(bytes);
-    head.zero_gaps(&mut copy);
+    head.zero_gaps(&mut copy)?;
     Ok(copy)
 }

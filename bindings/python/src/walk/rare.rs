@@ -55,7 +55,7 @@ impl<'py> Walker<'_, '_, 'py> {
         self.writer.sequence(SequenceKind::Slice, 3)?;
         for name in ["start", "stop", "step"] {
             let part = self.passed(value.getattr(name))?;
-            self.value(&part).map_err(|error| error.within(|path| path.push_str(&format!(".{name}"))))?;
+            self.value(&part).map_err(|error| error.within(|path| path.add(format_args!(".{name}"))))?;
         }
         self.writer.end_sequence();
         Ok(())
@@ -69,7 +69,7 @@ impl<'py> Walker<'_, '_, 'py> {
             if done == len {
                 return Err(changed());
             }
-            self.value(&item).map_err(|error| error.within(|path| path.push_str(&format!("[{done}]"))))?;
+            self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{done}]"))))?;
             done += 1;
         }
         self.writer.end_sequence();
@@ -109,7 +109,7 @@ impl<'py> Walker<'_, '_, 'py> {
             self.writer.key(&mut map);
             self.value(&key)
                 .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{done}]"))))?;
+                .map_err(|error| error.within(|path| path.add(format_args!(".keys[{done}]"))))?;
             let item = self.item_of(dict, &key)?;
             self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
@@ -132,7 +132,7 @@ impl<'py> Walker<'_, '_, 'py> {
         let len = self.passed(bytes.len())?;
         match self.writer.typed_array(code, len as u64)? {
             Placed::Inline => match bytes.cast::<PyBytes>() {
-                Ok(bytes) => self.writer.array_data(bytes.as_bytes()),
+                Ok(bytes) => self.writer.array_data(bytes.as_bytes())?,
                 Err(_) => return Err(Error::new(Code::Mutated)),
             },
             Placed::Region => self.region.push(bytes),

@@ -140,7 +140,7 @@ impl<'py> Walker<'_, '_, 'py> {
         let name = bytes_of(name)?;
         self.writer
             .field_name(text(&name)?)
-            .map_err(|error| error.within(|path| path.push_str(&format!(".names[{number}]"))))
+            .map_err(|error| error.within(|path| path.add(format_args!(".names[{number}]"))))
     }
 
     #[inline(never)]

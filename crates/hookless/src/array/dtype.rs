@@ -1,13 +1,13 @@
 //! Dtypes: A2–A5, A18, A19.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::array::{ByteOrder, Extension, Letter, LongFormat, Structure, Unit};
 use crate::error::{Code, Error, Result};
+use crate::memory::Boxed;
 
 /// The largest itemsize and unit count: NumPy keeps them in a C int.
-pub(crate) const MAX_SIZE: u32 = i32::MAX as u32;
+pub(crate) const MAX_SIZE: u32 = u32::MAX >> 1;
 
 /// The type of an array's elements, checked when it is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub struct Dtype {
     /// What the wire gives in place of a size: the format of a long double (A18), or a type of A19.
     number: u8,
     /// The fields of a structured dtype, whose letter is `V`.
-    structure: Option<Arc<Structure>>,
+    structure: Option<Boxed<Structure>>,
 }
 
 impl Dtype {
@@ -43,7 +43,7 @@ impl Dtype {
             return Ok(Dtype { letter, order, itemsize, unit, number: 0, structure: None });
         }
         let (letter, order) = (char::from(letter.byte()), char::from(order.byte()));
-        Err(Error::new(Code::BadDtype).note(format!("{order}{letter} with itemsize {itemsize}")))
+        Err(Error::new(Code::BadDtype).note(format_args!("{order}{letter} with itemsize {itemsize}")))
     }
 
     /// A long double or, of two of them, a complex number (A18).
@@ -74,7 +74,7 @@ impl Dtype {
             Some(itemsize) if letter.is_ordered(itemsize) == (order != ByteOrder::None) => {
                 Ok(Dtype { letter, order, itemsize, unit: None, number, structure: None })
             }
-            _ => Err(Error::new(Code::BadDtype).note(format!("number {number}"))),
+            _ => Err(Error::new(Code::BadDtype).note(format_args!("number {number}"))),
         }
     }
 
@@ -105,7 +105,7 @@ impl Dtype {
             ) => {
                 return Err(Error::new(Code::BadPayload));
             }
-            (4 | 8, _) => return Err(bad().note(format!("letter {letter:#04x}"))),
+            (4 | 8, _) => return Err(bad().note(format_args!("letter {letter:#04x}"))),
             _ => return Err(Error::new(Code::BadPayload)),
         };
         let letter = Letter::from_byte(letter).ok_or_else(bad)?;
@@ -166,7 +166,7 @@ impl Dtype {
     }
 
     /// A structured dtype of checked parts.
-    pub(crate) fn of_structure(itemsize: u32, structure: Arc<Structure>) -> Dtype {
+    pub(crate) fn of_structure(itemsize: u32, structure: Boxed<Structure>) -> Dtype {
         let (letter, order) = Dtype::STRUCTURE;
         Dtype { letter, order, itemsize, unit: None, number: 0, structure: Some(structure) }
     }

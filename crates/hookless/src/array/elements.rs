@@ -1,8 +1,7 @@
 //! Elements that NumPy could not hold, and bytes under no field, are refused: A10, A16, A18, A19.
 
-use std::sync::Arc;
-
-use crate::array::{ByteOrder, Dtype, Extension, Letter};
+use crate::array::{ByteOrder, Dtype, Extension, Letter, Structure};
+use crate::memory::{self, Full};
 
 /// What has to be looked for in the bytes of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,11 +15,11 @@ pub(crate) enum ElementCheck {
     /// Each byte is zero.
     Zero,
     /// Each element of so many bytes has parts of its own, by where they start; those that are free are left out.
-    Parts(usize, Arc<[Part]>),
+    Parts(usize, Vec<Part>),
 }
 
 /// A part of an element.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     start: usize,
     end: usize,
@@ -28,13 +27,13 @@ pub(crate) struct Part {
 }
 
 impl ElementCheck {
-    pub(crate) fn of(dtype: &Dtype) -> ElementCheck {
+    pub(crate) fn of(dtype: &Dtype) -> Result<ElementCheck, Full> {
         if dtype.fields().is_some() {
             return ElementCheck::of_structure(dtype);
         }
-        match dtype.letter() {
+        Ok(match dtype.letter() {
             Letter::Bool => ElementCheck::AtMost(1),
-            Letter::LongDouble | Letter::LongComplex => ElementCheck::of_long(dtype),
+            Letter::LongDouble | Letter::LongComplex => ElementCheck::of_long(dtype)?,
             Letter::Extension => match dtype.as_extension().and_then(Extension::most) {
                 Some(most) => ElementCheck::AtMost(most),
                 None => ElementCheck::Free,
@@ -48,42 +47,45 @@ impl ElementCheck {
             | Letter::Datetime
             | Letter::Bytes
             | Letter::Void => ElementCheck::Free,
-        }
+        })
     }
 
     /// A18: the bytes of a long double that no number needs.
-    fn of_long(dtype: &Dtype) -> ElementCheck {
-        let Some(format) = dtype.long_format() else { return ElementCheck::Free };
+    fn of_long(dtype: &Dtype) -> Result<ElementCheck, Full> {
+        let Some(format) = dtype.long_format() else { return Ok(ElementCheck::Free) };
         let (used, whole) = (format.used(), usize::try_from(format.size()).unwrap_or_default());
         let (start, end) = match dtype.order() {
             ByteOrder::Big => (0, whole.saturating_sub(used)),
             ByteOrder::Little | ByteOrder::None => (used, whole),
         };
         if start == end {
-            return ElementCheck::Free;
+            return Ok(ElementCheck::Free);
         }
-        ElementCheck::Parts(whole, [Part { start, end, check: ElementCheck::Zero }].into())
+        let mut parts = memory::room(1)?;
+        memory::push(&mut parts, Part { start, end, check: ElementCheck::Zero })?;
+        Ok(ElementCheck::Parts(whole, parts))
     }
 
     /// The fields that are not free, and the gaps between all of them. Fields without room are left out, so A14 bounds the parts of an
     /// element by its bytes.
-    fn of_structure(dtype: &Dtype) -> ElementCheck {
+    fn of_structure(dtype: &Dtype) -> Result<ElementCheck, Full> {
         let wide = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(usize::MAX);
         let mut parts = Vec::new();
         let mut covered = 0;
         let mut part = |start: usize, end: usize, check: ElementCheck| {
-            if start < end && check != ElementCheck::Free {
-                parts.push(Part { start, end, check });
+            match start < end && check != ElementCheck::Free {
+                true => memory::push(&mut parts, Part { start, end, check }),
+                false => Ok(()),
             }
         };
-        for (start, end, field) in dtype.fields().map(|structure| structure.extents()).unwrap_or_default() {
-            part(covered, wide(start), ElementCheck::Zero);
-            part(wide(start), wide(end), ElementCheck::of(&field.dtype));
+        for (start, end, field) in dtype.fields().map_or_else(|| Ok(Vec::new()), Structure::extents)? {
+            part(covered, wide(start), ElementCheck::Zero)?;
+            part(wide(start), wide(end), ElementCheck::of(&field.dtype)?)?;
             covered = covered.max(wide(end));
         }
-        part(covered, itemsize, ElementCheck::Zero);
-        if parts.is_empty() { ElementCheck::Free } else { ElementCheck::Parts(itemsize, parts.into()) }
+        part(covered, itemsize, ElementCheck::Zero)?;
+        Ok(if parts.is_empty() { ElementCheck::Free } else { ElementCheck::Parts(itemsize, parts) })
     }
 
     /// Where the first bad byte, or the code unit with it, starts.

@@ -165,7 +165,7 @@ pub(crate) fn check_items(shape: &Shape, items: usize) -> Result<()> {
         return Err(Error::new(Code::BadShape).note("too many items"));
     }
     if shape.elements() != u64::try_from(items).ok() {
-        return Err(Error::new(Code::BadDataLength).note(format!("{items} items for another shape")));
+        return Err(Error::new(Code::BadDataLength).note(format_args!("{items} items for another shape")));
     }
     Ok(())
 }

@@ -151,8 +151,8 @@ impl Element {
         if u64::try_from(data.len()).ok() != Some(dtype.itemsize()) {
             return Err(Error::new(Code::BadDataLength));
         }
-        match ElementCheck::of(dtype).find_bad(data) {
-            Some(at) => Err(Error::new(Code::BadElement).note(format!("at byte {at} of the data"))),
+        match ElementCheck::of(dtype)?.find_bad(data) {
+            Some(at) => Err(Error::new(Code::BadElement).note(format_args!("at byte {at} of the data"))),
             None => Ok(()),
         }
     }
@@ -163,7 +163,7 @@ impl Element {
         if own && dtype.order() != ByteOrder::Big {
             return Ok(());
         }
-        Err(Error::new(Code::NotCanonical).note(format!("a scalar of {dtype} has another form")))
+        Err(Error::new(Code::NotCanonical).note(format_args!("a scalar of {dtype} has another form")))
     }
 
     /// A scalar of parts that the reader has checked.

@@ -1,6 +1,7 @@
 //! Shapes: A6 and A7.
 
 use crate::error::{Code, Error, Result};
+use crate::memory::Steps;
 
 /// NumPy 2's limit; 1.26 stops at 32.
 pub const MAX_DIMENSIONS: u64 = 64;
@@ -55,22 +56,21 @@ impl Shape {
     }
 
     /// The step to an item by where it lies, such as `[1, 2]`; `[()]` without dimensions.
-    pub fn push_step(&self, path: &mut String, place: u64) {
-        let mut rest = place;
-        let mut step = |extent: &u64| {
-            let index = rest.checked_rem(*extent).unwrap_or_default();
-            rest = rest.checked_div(*extent).unwrap_or_default();
-            index.to_string()
-        };
-        let mut indices: Vec<String> = match self.order {
-            Order::C => self.dimensions.iter().rev().map(&mut step).collect(),
-            Order::F => self.dimensions.iter().map(&mut step).collect(),
-        };
-        if self.order == Order::C {
-            indices.reverse();
+    pub fn push_step(&self, path: &mut Steps, place: u64) {
+        if self.dimensions.is_empty() {
+            return path.push_str("[()]");
         }
-        let inner = if indices.is_empty() { "()".to_owned() } else { indices.join(", ") };
-        path.push_str(&format!("[{inner}]"));
+        // The extents before one, or those after it, are what it runs slower than.
+        let slower = |at: usize| match self.order {
+            Order::C => self.dimensions.get(at.saturating_add(1)..),
+            Order::F => self.dimensions.get(..at),
+        };
+        for (at, extent) in self.dimensions.iter().enumerate() {
+            let step = slower(at).unwrap_or_default().iter().fold(1u64, |n, &more| n.saturating_mul(more));
+            let index = place.checked_div(step).and_then(|index| index.checked_rem(*extent));
+            path.add(format_args!("{}{}", if at == 0 { "[" } else { ", " }, index.unwrap_or_default()));
+        }
+        path.push(']');
     }
 
     /// Bytes of all elements; none when A6 refuses the shape.

@@ -1,11 +1,11 @@
 //! Structured dtypes: A13 to A17.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::array::dtype::MAX_SIZE;
 use crate::array::{ByteOrder, Dtype, ElementCheck, Extension, Letter, LongFormat};
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::Text;
 
 /// The fields of a structured dtype, in their own order.
@@ -97,16 +97,16 @@ impl Structure {
     }
 
     /// The fields that take room, by offset, each with its end.
-    pub(crate) fn extents(&self) -> Vec<(u32, u32, &Field)> {
+    pub(crate) fn extents(&self) -> std::result::Result<Vec<(u32, u32, &Field)>, Full> {
         let extent = |field: &'_ Field| Some((field.offset, field.end()?));
-        let mut all: Vec<_> = self
+        let all = self
             .fields
             .iter()
             .filter_map(|field| extent(field).map(|(start, end)| (start, end, field)))
-            .filter(|(start, end, _)| end > start)
-            .collect();
-        all.sort_by_key(|&(start, ..)| start);
-        all
+            .filter(|(start, end, _)| end > start);
+        let mut all = memory::collect(all.map(Ok::<_, Full>))?;
+        all.sort_unstable_by_key(|&(start, end, _)| (start, end));
+        Ok(all)
     }
 }
 
@@ -122,7 +122,7 @@ impl Dtype {
             if text.as_bytes().is_empty() {
                 return Err(Error::new(Code::BadName));
             }
-            if !names.insert(text) {
+            if !memory::insert(&mut names, text)? {
                 return Err(Error::new(Code::DuplicateKey).note("a field of that name or title"));
             }
         }
@@ -149,15 +149,15 @@ impl Dtype {
         let structure = Structure { flags, fields, weight };
         // The end of what came before, and whether something of it must be zero.
         let (mut covered, mut zeros) = (0, 0);
-        for (start, end, field) in structure.extents() {
-            let gaps = ElementCheck::of(&field.dtype).has_gaps();
+        for (start, end, field) in structure.extents()? {
+            let gaps = ElementCheck::of(&field.dtype)?.has_gaps();
             if start < zeros || (gaps && start < covered) {
                 return Err(bad("a field over one whose bytes are not all its own"));
             }
             covered = covered.max(end);
             zeros = if gaps { end } else { zeros };
         }
-        Ok(Dtype::of_structure(itemsize, Arc::new(structure)))
+        Ok(Dtype::of_structure(itemsize, memory::boxed(structure)?))
     }
 
     /// A15: what the start of a field must be a multiple of in an aligned structure.

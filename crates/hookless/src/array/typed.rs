@@ -40,7 +40,7 @@ impl TypeCode {
                 return Ok(TypeCode { letter: known, itemsize });
             }
         }
-        Err(Error::new(Code::BadDtype).note(format!("type code {letter} with itemsize {itemsize}")))
+        Err(Error::new(Code::BadDtype).note(format_args!("type code {letter} with itemsize {itemsize}")))
     }
 
     /// Its ASCII letter.
@@ -68,7 +68,7 @@ impl TypeCode {
     pub fn nbytes(self, count: u64) -> Result<u64> {
         match count.checked_mul(self.itemsize()) {
             Some(bytes) if bytes < 1 << 63 => Ok(bytes),
-            _ => Err(Error::new(Code::BadShape).note(format!("{count} elements reach 2^63 bytes"))),
+            _ => Err(Error::new(Code::BadShape).note(format_args!("{count} elements reach 2^63 bytes"))),
         }
     }
 }

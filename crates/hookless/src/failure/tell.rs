@@ -1,11 +1,15 @@
 //! The remote traceback as lines: every text of the child's escaped, every count bounded.
 
 use std::collections::HashSet;
+use std::fmt::{self, Display};
 
-use crate::display::{MARK, escape, escape_line};
-use crate::value::{Entry, Report, TraceFrame};
+use crate::display::{Escaping, MARK};
+use crate::memory::{self, Full, Steps};
+use crate::value::{Entry, Report, Text, TraceFrame};
 
-use super::lossy;
+use super::{TypeName, lossy};
+
+type Told = Result<(), Full>;
 
 /// All of it is in the report; what is shown stays readable.
 const LINES: usize = 400;
@@ -23,14 +27,64 @@ const BY_CONTEXT: &str = "During handling of the above exception, another except
 
 pub(super) fn traceback(report: &Report, at: usize) -> String {
     let mut teller = Teller { report, shown: HashSet::new() };
-    let body = teller.chain(at, NESTING);
-    let left_out = body.len().saturating_sub(LINES);
-    let mut lines = vec!["Remote traceback, as the child tells it:".to_owned()];
-    if left_out > 0 {
-        lines.push(format!("({left_out} lines left out)"));
+    let mut lines = Lines::default();
+    teller.chain(at, NESTING, &mut lines).and_then(|()| lines.joined()).unwrap_or_default()
+}
+
+/// Lines that are put together.
+#[derive(Default)]
+struct Lines(Vec<String>);
+
+impl Lines {
+    fn add(&mut self, what: fmt::Arguments<'_>) -> Told {
+        let mut line = Steps::default();
+        line.add(what);
+        memory::push(&mut self.0, line.finish()?)
     }
-    lines.extend(body.into_iter().skip(left_out));
-    lines.join(&format!("\n{MARK}"))
+
+    /// Each line of a text that a child chose.
+    fn add_text(&mut self, before: &dyn Display, text: &Text) -> Told {
+        let mut lines = Steps::default();
+        lines.add(format_args!("{before}"));
+        let mut beginning = First { out: Escaping::lines(&mut lines), left: MESSAGE };
+        let _ = fmt::write(&mut beginning, format_args!("{}", lossy(text)));
+        lines.finish()?.split('\n').try_for_each(|line| self.add(format_args!("{line}")))
+    }
+
+    fn joined(self) -> Result<String, Full> {
+        let left_out = self.0.len().saturating_sub(LINES);
+        let mut text = Steps::default();
+        text.push_str("Remote traceback, as the child tells it:");
+        if left_out > 0 {
+            text.add(format_args!("\n{MARK}({left_out} lines left out)"));
+        }
+        self.0.iter().skip(left_out).for_each(|line| text.add(format_args!("\n{MARK}{line}")));
+        text.finish()
+    }
+}
+
+/// Passes on so many characters, and leaves the others out.
+struct First<'o> {
+    out: Escaping<'o>,
+    left: usize,
+}
+
+impl fmt::Write for First<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|one| {
+            self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+            self.out.write_char(one)
+        })
+    }
+}
+
+/// Text of a child's on one line.
+struct Line<T>(T);
+
+impl<T: Display> Display for Line<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Escaping::line(f, LINE).show(format_args!("{}", self.0))
+    }
 }
 
 struct Teller<'r> {
@@ -41,91 +95,112 @@ struct Teller<'r> {
 
 impl Teller<'_> {
     /// Lines of an exception and of the causes and contexts behind it.
-    fn chain(&mut self, at: usize, nesting: usize) -> Vec<String> {
-        let mut chain = vec![(at, "")];
+    fn chain(&mut self, at: usize, nesting: usize, lines: &mut Lines) -> Told {
+        let mut chain = memory::copied(&[(at, "")])?;
         while let Some(&(last, _)) = chain.last()
             && chain.len() < CHAIN
             && let Some(entry) = self.report.entries.get(last)
             && let Some(next) = entry.led_to()
         {
-            chain.push((next, if entry.cause.is_some() { BY_CAUSE } else { BY_CONTEXT }));
+            memory::push(&mut chain, (next, if entry.cause.is_some() { BY_CAUSE } else { BY_CONTEXT }))?;
         }
-        let mut lines = Vec::new();
         for (at, joint) in chain.into_iter().rev() {
-            lines.extend(self.single(at, nesting));
+            self.single(at, nesting, lines)?;
             if !joint.is_empty() {
-                lines.extend([String::new(), joint.to_owned(), String::new()]);
+                ["", joint, ""].iter().try_for_each(|line| lines.add(format_args!("{line}")))?;
             }
         }
-        lines
+        Ok(())
     }
 
     /// Lines of one exception with its members, which bounded nesting follows.
-    fn single(&mut self, at: usize, nesting: usize) -> Vec<String> {
-        let Some(entry) = self.report.entries.get(at) else { return Vec::new() };
-        let name = escape_line(&entry.type_name(), LINE);
+    fn single(&mut self, at: usize, nesting: usize, lines: &mut Lines) -> Told {
+        let Some(entry) = self.report.entries.get(at) else { return Ok(()) };
+        let name = Line(TypeName(entry));
         if self.shown.contains(&at) {
-            return vec![format!("({name}: told above)")];
+            return lines.add(format_args!("({name}: told above)"));
         }
         if self.shown.len() >= SHOWN {
-            return vec![format!("({name}: not shown)")];
+            return lines.add(format_args!("({name}: not shown)"));
         }
-        self.shown.insert(at);
-        let mut lines = own(entry, &name);
+        memory::insert(&mut self.shown, at)?;
+        own(entry, &name, lines)?;
         for (number, &member) in entry.members.iter().take(CHAIN).enumerate() {
-            lines.push(format!("+ member {} of {}", number.saturating_add(1), entry.members.len()));
+            let number = number.saturating_add(1);
+            lines.add(format_args!("+ member {number} of {}", entry.members.len()))?;
             if nesting > 0 && self.shown.len() < SHOWN {
                 let member = usize::try_from(member).unwrap_or(usize::MAX);
-                let told = self.chain(member, nesting.saturating_sub(1));
-                lines.extend(told.into_iter().take(LINES).map(|line| format!("{MARK}{line}")));
+                let mut told = Lines::default();
+                self.chain(member, nesting.saturating_sub(1), &mut told)?;
+                told.0.iter().take(LINES).try_for_each(|line| lines.add(format_args!("{MARK}{line}")))?;
             }
         }
-        // Of what is not shown anyway, nothing is missed.
-        let cut =
-            entry.cut.iter().map(lossy).filter(|one| !one.starts_with("args") && !one.starts_with("fields"));
-        let cut: Vec<_> = cut.take(TEXTS).collect();
-        if !cut.is_empty() {
-            lines.push(escape_line(&format!("(not sent in full: {})", cut.join(", ")), LINE));
+        cut(entry, lines)
+    }
+}
+
+/// What was not sent. Of what is not shown anyway, nothing is missed.
+fn cut(entry: &Entry, lines: &mut Lines) -> Told {
+    struct Cut<'e>(&'e Entry);
+
+    impl Display for Cut<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            for (index, text) in missed(self.0).take(TEXTS).enumerate() {
+                write!(f, "{}{}", if index == 0 { "" } else { ", " }, lossy(text))?;
+            }
+            Ok(())
         }
-        lines
+    }
+
+    fn missed(entry: &Entry) -> impl Iterator<Item = &Text> {
+        let shown = |text: &&Text| !text.as_bytes().starts_with(b"args") && !text.as_bytes().starts_with(b"fields");
+        entry.cut.iter().filter(shown)
+    }
+
+    match missed(entry).next() {
+        Some(_) => lines.add(format_args!("{}", Line(format_args!("(not sent in full: {})", Cut(entry))))),
+        None => Ok(()),
     }
 }
 
 /// Frames, type and message, notes and denials of an exception.
-fn own(entry: &Entry, name: &str) -> Vec<String> {
-    let mut lines = Vec::new();
+fn own(entry: &Entry, name: &dyn Display, lines: &mut Lines) -> Told {
     if !entry.frames.is_empty() {
-        lines.push("Traceback (most recent call last):".to_owned());
+        lines.add(format_args!("Traceback (most recent call last):"))?;
     }
     let middle = entry.frames.len().saturating_sub(FRAMES);
     let first = if middle > 0 { FRAMES / 2 } else { entry.frames.len() };
-    lines.extend(entry.frames.iter().take(first).flat_map(frame));
+    entry.frames.iter().take(first).try_for_each(|one| frame(one, lines))?;
     if middle > 0 {
-        lines.push(format!("  ({middle} frames not shown)"));
-        lines.extend(entry.frames.iter().skip(first.saturating_add(middle)).flat_map(frame));
+        lines.add(format_args!("  ({middle} frames not shown)"))?;
+        entry.frames.iter().skip(first.saturating_add(middle)).try_for_each(|one| frame(one, lines))?;
     }
-    let message = beginning(&lossy(&entry.message));
-    let shown = if message.is_empty() { name.to_owned() } else { format!("{name}: {}", escape(&message)) };
-    lines.extend(shown.split('\n').map(str::to_owned));
-    for note in entry.notes.iter().take(TEXTS) {
-        lines.extend(escape(&beginning(&lossy(note))).split('\n').map(str::to_owned));
+    match entry.message.as_bytes() {
+        [] => lines.add(format_args!("{name}"))?,
+        _ => lines.add_text(&format_args!("{name}: "), &entry.message)?,
     }
-    let denials = entry.denials.iter().take(TEXTS);
-    lines.extend(denials.map(|text| format!("(denied: {})", escape_line(&lossy(text), LINE))));
-    lines
+    entry.notes.iter().take(TEXTS).try_for_each(|note| lines.add_text(&"", note))?;
+    let mut denials = entry.denials.iter().take(TEXTS);
+    denials.try_for_each(|text| lines.add(format_args!("(denied: {})", Line(lossy(text)))))
 }
 
-fn beginning(text: &str) -> String {
-    text.chars().take(MESSAGE).collect()
-}
-
-fn frame(frame: &TraceFrame) -> Vec<String> {
+fn frame(frame: &TraceFrame, lines: &mut Lines) -> Told {
     // Not a name that exists: whoever prints the traceback must not open a file that the child named.
-    let file = escape_line(&lossy(&frame.file), LINE);
-    let line = frame.line.map_or_else(|| "?".to_owned(), |line| line.to_string());
-    let function = escape_line(&lossy(&frame.function), LINE);
-    let place = format!("  File \"<sandbox>/{}\", line {line}, in {function}", file.trim_start_matches('/'));
-    let source = frame.source.as_ref().map(|source| escape_line(lossy(source).trim(), LINE));
-    let source = source.filter(|source| !source.is_empty()).map(|source| format!("    {source}"));
-    std::iter::once(place).chain(source).collect()
+    let mut file = Steps::default();
+    file.add(format_args!("{}", Line(lossy(&frame.file))));
+    let file = file.finish()?;
+    let file = file.trim_start_matches('/');
+    let function = Line(lossy(&frame.function));
+    match frame.line {
+        Some(line) => lines.add(format_args!("  File \"<sandbox>/{file}\", line {line}, in {function}"))?,
+        None => lines.add(format_args!("  File \"<sandbox>/{file}\", line ?, in {function}"))?,
+    }
+    let Some(source) = &frame.source else { return Ok(()) };
+    let mut text = Steps::default();
+    text.add(format_args!("{}", lossy(source)));
+    let source = text.finish()?;
+    match source.trim() {
+        "" => Ok(()),
+        source => lines.add(format_args!("    {}", Line(source))),
+    }
 }

@@ -4,6 +4,7 @@ use crate::error::{Code, Error, Result};
 use crate::frame::whole::check_zero;
 use crate::frame::{HEAD_LEN, Head};
 use crate::limits::Limits;
+use crate::memory::{self, Full};
 use crate::wire::{Build, Plan, read, wide};
 
 /// The most that the body buffer grows at once, before more has arrived.
@@ -132,8 +133,8 @@ impl Assembler {
                 let len = have.saturating_add(room);
                 if self.body.len() < len {
                     let more = len.saturating_sub(self.body.len());
-                    self.body.try_reserve_exact(more).map_err(|_| Error::new(Code::OutOfMemory))?;
-                    self.body.resize(len, 0);
+                    self.body.try_reserve_exact(more).map_err(Full::from)?;
+                    memory::resize(&mut self.body, len, 0)?;
                 }
                 Ok(self.body.get_mut(have..len).unwrap_or_default())
             }

@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::frame::{Assembler, FrameKind, Want};
 use crate::limits::Limits;
+use crate::memory;
 use crate::session::check_shape;
 use crate::value::Value;
 use crate::wire::Tree;
@@ -47,9 +48,13 @@ impl Decoder {
         }
         let mut frames = Vec::new();
         loop {
-            match self.step(&mut bytes) {
-                Ok(Some(frame)) => frames.push(frame),
+            let next = match self.step(&mut bytes) {
+                Ok(Some(frame)) => memory::push(&mut frames, frame).map_err(Error::from),
                 Ok(None) => return Ok(frames),
+                Err(error) => Err(error),
+            };
+            match next {
+                Ok(()) => {}
                 Err(error) => {
                     self.dead = Some(error.clone());
                     return if frames.is_empty() { Err(error) } else { Ok(frames) };
@@ -98,13 +103,12 @@ impl Decoder {
                         return Ok(None);
                     }
                     if self.slots.len() <= index {
-                        self.slots.push(Vec::new());
+                        memory::push(&mut self.slots, Vec::new())?;
                     }
                     let missing = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX);
                     let (now, later) = bytes.split_at_checked(missing).unwrap_or((*bytes, &[]));
                     if let Some(slot) = self.slots.last_mut() {
-                        slot.try_reserve(now.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-                        slot.extend_from_slice(now);
+                        memory::extend(slot, now)?;
                     }
                     *bytes = later;
                     self.assembler.advance_slot(crate::wire::wide(now.len()));
@@ -118,7 +122,10 @@ impl Decoder {
                         return Err(Error::new(Code::UnexpectedFrame));
                     };
                     let mut slots = std::mem::take(&mut self.slots).into_iter();
-                    Tree::fill(&mut value, &mut |place| *place = slots.next().unwrap_or_default());
+                    Tree::fill(&mut value, &mut |place| {
+                        *place = slots.next().unwrap_or_default();
+                        Ok(())
+                    })?;
                     self.assembler.reset();
                     return Ok(Some(Frame { kind: head.kind, call_id: head.call_id, value }));
                 }

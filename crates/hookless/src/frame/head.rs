@@ -56,16 +56,16 @@ impl Head {
         let [_, _, _, _, version, kind, flag1, flag2, rest @ ..] = *bytes;
         let [call_id, body_len, data_len] = three_u64(&rest);
         if version != VERSION {
-            return Err(Error::at(Code::BadVersion, 4).note(format!("version {version}")));
+            return Err(Error::at(Code::BadVersion, 4).note(format_args!("version {version}")));
         }
         let Some(kind) = FrameKind::from_number(kind) else {
-            return Err(Error::at(Code::UnknownFrameKind, 5).note(format!("kind {kind}")));
+            return Err(Error::at(Code::UnknownFrameKind, 5).note(format_args!("kind {kind}")));
         };
         if (flag1, flag2) != (0, 0) {
             return Err(Error::at(Code::BadFlags, 6));
         }
         if (call_id != 0) != kind.has_call_id() {
-            return Err(Error::at(Code::BadCallId, 8).note(format!("call id {call_id} in {}", kind.name())));
+            return Err(Error::at(Code::BadCallId, 8).note(format_args!("call id {call_id} in {}", kind.name())));
         }
         if body_len == 0 {
             return Err(Error::at(Code::BadLength, 16).note("an empty body"));

@@ -56,6 +56,6 @@ impl RegionCursor {
         if self.end == self.len {
             return Ok(());
         }
-        Err(Error::at(Code::RegionMismatch, 24).note(format!("{} bytes used of {}", self.end, self.len)))
+        Err(Error::at(Code::RegionMismatch, 24).note(format_args!("{} bytes used of {}", self.end, self.len)))
     }
 }

@@ -38,7 +38,7 @@ pub fn split<'b>(frame: &'b [u8], limits: &Limits) -> Result<Split<'b>> {
     let (region, rest) = part(rest, head.data_len)?;
     if !rest.is_empty() {
         let end = wide(frame.len().saturating_sub(rest.len()));
-        return Err(Error::at(Code::TrailingBytes, end).note(format!("{} bytes", rest.len())));
+        return Err(Error::at(Code::TrailingBytes, end).note(format_args!("{} bytes", rest.len())));
     }
     Ok(Split { head, body, gap, region })
 }

@@ -1,14 +1,12 @@
 //! HELLO: S2 and S3.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Code, Error, Result};
 use crate::frame::{HEAD_LEN, VERSION};
-use crate::wire::{HIGHEST_LEAF, HIGHEST_NODE, wide};
+use crate::memory;
+use crate::wire::{Cursor, HIGHEST_LEAF, HIGHEST_NODE, Head, raw, wide};
 
 /// Which end of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The trusted end.
     Host,
@@ -17,7 +15,7 @@ pub enum Role {
 }
 
 /// The first frame of each end (S2): positional, five elements.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
     /// The lowest version that this end reads.
     pub min_version: u8,
@@ -29,6 +27,15 @@ pub struct Hello {
     pub highest_leaf: u8,
     /// Which end it is.
     pub role: Role,
+}
+
+impl Role {
+    const fn name(self) -> &'static str {
+        match self {
+            Role::Host => "host",
+            Role::Worker => "worker",
+        }
+    }
 }
 
 impl Hello {
@@ -44,9 +51,17 @@ impl Hello {
     }
 
     /// The body of its frame.
-    pub fn to_body(&self) -> Vec<u8> {
-        // A struct of four ints and a unit variant cannot fail to be written to memory.
-        rmp_serde::to_vec(self).unwrap_or_default()
+    ///
+    /// # Errors
+    /// `out_of_memory`.
+    pub fn to_body(&self) -> Result<Vec<u8>> {
+        let mut out = memory::room(16)?;
+        raw::array(&mut out, 5)?;
+        for number in [self.min_version, self.max_version, self.highest_node, self.highest_leaf] {
+            raw::unsigned(&mut out, u64::from(number))?;
+        }
+        raw::str(&mut out, self.role.name())?;
+        Ok(out)
     }
 
     /// Reads the body of a HELLO frame, in its one form.
@@ -54,10 +69,24 @@ impl Hello {
     /// # Errors
     /// `bad_control`.
     pub fn parse(body: &[u8]) -> Result<Hello> {
-        let bad = || Error::at(Code::BadControl, wide(HEAD_LEN));
-        let hello: Hello = rmp_serde::from_slice(body).map_err(|error| bad().note(error.to_string()))?;
-        // rmp-serde accepts trailing bytes and longer forms; only the form it would write itself is a HELLO.
-        if hello.to_body() == body { Ok(hello) } else { Err(bad().note("not in its one form")) }
+        let note = "a list of min_version, max_version, highest_node, highest_leaf and role, in its one form";
+        Hello::read(body).ok_or_else(|| Error::at(Code::BadControl, wide(HEAD_LEN)).note(note))
+    }
+
+    /// By the cursor of the wire, which takes nothing but shortest forms, and needs no memory.
+    fn read(body: &[u8]) -> Option<Hello> {
+        let mut cursor = Cursor::new(body, wide(HEAD_LEN));
+        let Ok(Head::Array(5)) = cursor.head() else { return None };
+        let mut number = || match cursor.head() {
+            Ok(Head::Unsigned(number)) => u8::try_from(number).ok(),
+            _ => None,
+        };
+        let (min_version, max_version) = (number()?, number()?);
+        let (highest_node, highest_leaf) = (number()?, number()?);
+        let Ok(Head::Str(len)) = cursor.head() else { return None };
+        let name = cursor.take(len).ok().filter(|_| cursor.rest.is_empty())?;
+        let role = [Role::Host, Role::Worker].into_iter().find(|role| role.name().as_bytes() == name)?;
+        Some(Hello { min_version, max_version, highest_node, highest_leaf, role })
     }
 
     /// S3: the version that both ends speak.
@@ -70,11 +99,10 @@ impl Hello {
         }
         let version = self.max_version.min(peer.max_version);
         if version < self.min_version.max(peer.min_version) {
-            let note = format!(
+            return Err(Error::new(Code::VersionMismatch).note(format_args!(
                 "this end reads {} to {}, the peer {} to {}",
                 self.min_version, self.max_version, peer.min_version, peer.max_version
-            );
-            return Err(Error::new(Code::VersionMismatch).note(note));
+            )));
         }
         Ok(version)
     }

@@ -77,9 +77,9 @@ impl Host {
                 (State::Start, FrameKind::Hello) => Ok(()),
                 (State::Open(id), FrameKind::Result | FrameKind::Error) if id == head.call_id => Ok(()),
                 (State::Open(id), FrameKind::Result | FrameKind::Error) => Err(Error::new(Code::UnknownCall)
-                    .note(format!("call {} answered, {id} is open", head.call_id))),
+                    .note(format_args!("call {} answered, {id} is open", head.call_id))),
                 (State::Start | State::Idle | State::Open(_) | State::Closed, kind) => {
-                    Err(Error::new(Code::UnexpectedFrame).note(format!("{} from the worker", kind.name())))
+                    Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the worker", kind.name())))
                 }
             };
         if checked.is_err() {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn hello(role: Role) -> Vec<u8> {
-        Hello::of(role).to_body()
+        Hello::of(role).to_body().unwrap()
     }
 
     fn ready() -> Host {
@@ -157,7 +157,7 @@ mod tests {
         let error = Host::new().handle(&head(FrameKind::Hello, 0), &hello(Role::Host)).unwrap_err();
         assert_eq!(error.code(), Code::BadRole);
         let future = Hello { min_version: 2, max_version: 9, ..Hello::of(Role::Worker) };
-        let error = Host::new().handle(&head(FrameKind::Hello, 0), &future.to_body()).unwrap_err();
+        let error = Host::new().handle(&head(FrameKind::Hello, 0), &future.to_body().unwrap()).unwrap_err();
         assert_eq!(error.code(), Code::VersionMismatch);
     }
 

@@ -70,10 +70,10 @@ impl Worker {
             }
             (State::Idle, FrameKind::Call) => {
                 Err(Error::new(Code::UnknownCall)
-                    .note(format!("call {} after {}", head.call_id, self.last_id)))
+                    .note(format_args!("call {} after {}", head.call_id, self.last_id)))
             }
             (_, kind) => {
-                Err(Error::new(Code::UnexpectedFrame).note(format!("{} from the host", kind.name())))
+                Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the host", kind.name())))
             }
         }
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn s5_call_ids_rise_by_one() {
         let mut worker = Worker::new();
-        let hello = Hello::of(Role::Host).to_body();
+        let hello = Hello::of(Role::Host).to_body().unwrap();
         assert_eq!(worker.handle(&head(FrameKind::Hello, 0), &hello), Ok(WorkerEvent::Ready));
         assert_eq!(worker.end_call().unwrap_err().code(), Code::UnexpectedFrame);
         assert_eq!(worker.handle(&head(FrameKind::Call, 1), &[]), Ok(WorkerEvent::Call(1)));

@@ -4,8 +4,10 @@ mod items;
 mod pairs;
 mod variant;
 
+use std::fmt;
+
 use serde::Deserializer;
-use serde::de::{Error as _, Visitor};
+use serde::de::{Error as _, Expected, Visitor};
 
 use crate::array::ScalarKind;
 use crate::error::{Error, Result};
@@ -57,7 +59,7 @@ impl FromValue {
         let FromValue { value, place, keys, .. } = self;
         match value {
             Value::List(items) | Value::Tuple(items) => items::visit(items, false, place, keys, visitor),
-            Value::Deque(deque) => items::visit(deque.items, false, place, keys, visitor),
+            Value::Deque(deque) => items::visit(deque.into_inner().items, false, place, keys, visitor),
             Value::Set(items) | Value::FrozenSet(items) => items::visit(items, true, place, keys, visitor),
             value => Err(FromValue::new(value, place, keys).unfit(&visitor)),
         }
@@ -70,8 +72,7 @@ impl FromValue {
                 items::visit(items, false, self.place, self.keys, visitor)
             }
             Value::Tuple(items) => {
-                let wanted = format!("a tuple of {len} items");
-                Err(Error::invalid_length(items.len(), &wanted.as_str()))
+                Err(Error::invalid_length(items.len(), &Wanted("a tuple of ", len, " items")))
             }
             _ => Err(Error::invalid_type(unexpected(&self.value), &"a tuple")),
         }
@@ -104,9 +105,19 @@ impl FromValue {
     }
 }
 
+/// A number of things as what was expected.
+struct Wanted(&'static str, usize, &'static str);
+
+impl Expected for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.0, self.1, self.2)
+    }
+}
+
 /// The absolute value of an int, where 128 bits hold it.
 fn magnitude(int: &Int) -> Option<u128> {
-    let bytes = int.magnitude_be();
+    let mut buffer = [0; 8];
+    let bytes = int.magnitude(&mut buffer);
     (bytes.len() <= 16).then(|| bytes.iter().fold(0, |value, &byte| (value << 8) | u128::from(byte)))
 }
 

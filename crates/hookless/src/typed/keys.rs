@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::value::Value;
 use crate::wire::{MapKind, Writer, write_value};
 
 /// T5: refuses keys that are not keyable (K2) or equal (K3), as the wire's writer does.
 pub(super) fn check(pairs: &[(Value, Value)]) -> Result<()> {
     // Text is equal only to the same text, so that most dicts are done here.
-    let names: Option<Vec<&str>> = pairs.iter().map(|(key, _)| text(key)).collect();
-    if let Some(names) = names {
-        return match first_repeated(&names) {
+    if pairs.iter().all(|(key, _)| text(key).is_some()) {
+        return match first_repeated(pairs)? {
             Some(index) => Err(at(Error::new(Code::DuplicateKey), index)),
             None => Ok(()),
         };
@@ -40,11 +40,16 @@ pub(super) fn text(key: &Value) -> Option<&str> {
     }
 }
 
-fn first_repeated(names: &[&str]) -> Option<usize> {
-    let mut seen = HashSet::with_capacity(names.len());
-    names.iter().position(|name| !seen.insert(*name))
+fn first_repeated(pairs: &[(Value, Value)]) -> Result<Option<usize>> {
+    let mut seen = HashSet::new();
+    for (index, (key, _)) in pairs.iter().enumerate() {
+        if !memory::insert(&mut seen, text(key))? {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
 }
 
 fn at(error: Error, index: usize) -> Error {
-    error.within(|path| path.push_str(&format!(".keys[{index}]")))
+    error.within(|path| path.add(format_args!(".keys[{index}]")))
 }

@@ -3,32 +3,52 @@
 use std::fmt::{self, Display, Write};
 
 use crate::error::{Code, Error};
+use crate::memory::{Full, NAME, Steps};
 
 /// Characters of a message that are kept: it may quote what a peer sent.
 const LONGEST: usize = 400;
 
 impl serde::ser::Error for Error {
     fn custom<T: Display>(message: T) -> Self {
-        Error::new(Code::UnsupportedType).note(shown(&message))
+        error(Code::UnsupportedType, &message)
     }
 }
 
 impl serde::de::Error for Error {
     fn custom<T: Display>(message: T) -> Self {
-        Error::new(Code::TypeMismatch).note(shown(&message))
+        error(Code::TypeMismatch, &message)
     }
+}
+
+fn error(code: Code, message: &dyn Display) -> Error {
+    if is_full(message) { Full.into() } else { Error::new(code).note(shown(message)) }
+}
+
+/// Whether a message is that there is no memory, in which case there may be none to write it down.
+fn is_full(message: &dyn Display) -> bool {
+    struct Rest(Option<&'static str>);
+
+    impl Write for Rest {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            self.0 = self.0.and_then(|rest| rest.strip_prefix(piece));
+            if self.0.is_some() { Ok(()) } else { Err(fmt::Error) }
+        }
+    }
+
+    let mut rest = Rest(Some(NAME));
+    write!(rest, "{message}").is_ok() && rest.0 == Some("")
 }
 
 /// A message with its control, bidi and invisible characters escaped, cut to a length. The formatter is stopped where the cut is.
 fn shown(message: &dyn Display) -> String {
-    let mut line = Line { text: String::new(), left: LONGEST };
+    let mut line = Line { text: Steps::default(), left: LONGEST };
     // An error is the cut, or comes from the message's own formatter: what there is of it is kept.
     let _ = write!(line, "{message}");
-    line.text
+    line.text.into_string()
 }
 
 struct Line {
-    text: String,
+    text: Steps,
     left: usize,
 }
 
@@ -42,7 +62,7 @@ impl Write for Line {
             self.left = left;
             match character {
                 '\'' | '"' => self.text.push(character),
-                other => self.text.extend(other.escape_debug()),
+                other => other.escape_debug().for_each(|one| self.text.push(one)),
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error, Result};
 use crate::limits::over;
+use crate::memory::{self, Steps};
 use crate::wire::push_name;
 
 /// T10: how many `Some` and newtypes may stand around one value.
@@ -44,21 +45,21 @@ impl Place {
         let wrappers = self.wrappers.saturating_add(1);
         if wrappers > WRAPPERS {
             return Err(Error::new(Code::DepthLimit)
-                .note(format!("more than {WRAPPERS} Some and newtypes around one value")));
+                .note(format_args!("more than {WRAPPERS} Some and newtypes around one value")));
         }
         Ok(Place { wrappers, ..self })
     }
 }
 
 /// The step from a dict to the value of its pair `index`, whose key is this text or no text, as the encoder writes it.
-pub(super) fn step(path: &mut String, key: Option<&str>, index: usize) {
+pub(super) fn step(path: &mut Steps, key: Option<&str>, index: usize) {
     match key {
         Some(name) => push_name(path, name),
-        None => path.push_str(&format!(".values[{index}]")),
+        None => path.add(format_args!(".values[{index}]")),
     }
 }
 
 /// Room for items whose number somebody claims: no more than a few pages of it are taken on his word.
-pub(super) fn reserved<T>(len: usize) -> Vec<T> {
-    Vec::with_capacity(len.min(1024))
+pub(super) fn reserved<T>(len: usize) -> Result<Vec<T>> {
+    Ok(memory::room(len.min(1024))?)
 }

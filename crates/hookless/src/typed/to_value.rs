@@ -9,6 +9,7 @@ use serde::ser::{self, Serialize};
 
 use crate::array::{Scalar, ScalarKind};
 use crate::error::{Error, Result};
+use crate::memory::{self, Steps};
 use crate::typed::place::{Keys, Place};
 use crate::typed::whole::{self, Answer};
 use crate::value::{Int, Value};
@@ -39,8 +40,10 @@ impl ToValue {
     }
 
     /// T2: the dict of one pair around what a variant holds.
-    fn variant(name: &'static str, content: Value) -> Value {
-        Value::Dict(vec![(Value::Str(name.to_owned()), content)])
+    fn variant(name: &'static str, content: Value) -> Result<Value> {
+        let mut pairs = memory::room(1)?;
+        memory::push(&mut pairs, (Value::Str(memory::text(name)?), content))?;
+        Ok(Value::Dict(pairs))
     }
 }
 
@@ -50,8 +53,8 @@ fn in_variant(error: Error, name: &'static str) -> Error {
 }
 
 /// T6.
-fn int(negative: bool, magnitude: u128) -> Value {
-    Value::Int(Int::from_sign_magnitude(negative, &magnitude.to_be_bytes()))
+fn int(negative: bool, magnitude: u128) -> Result<Value> {
+    Ok(Value::Int(Int::of_parts(negative, &magnitude.to_be_bytes())?))
 }
 
 macro_rules! ints {
@@ -85,11 +88,11 @@ impl ser::Serializer for ToValue {
     }
 
     fn serialize_u128(self, value: u128) -> Result<Value> {
-        Ok(int(false, value))
+        int(false, value)
     }
 
     fn serialize_i128(self, value: i128) -> Result<Value> {
-        Ok(int(value.is_negative(), value.unsigned_abs()))
+        int(value.is_negative(), value.unsigned_abs())
     }
 
     fn serialize_bool(self, value: bool) -> Result<Value> {
@@ -98,8 +101,8 @@ impl ser::Serializer for ToValue {
 
     /// T7.
     fn serialize_f32(self, value: f32) -> Result<Value> {
-        let scalar = Scalar::new(ScalarKind::Float32, value.to_bits().to_be_bytes().to_vec())?;
-        Ok(Value::Scalar(Box::new(scalar)))
+        let scalar = Scalar::new(ScalarKind::Float32, memory::copied(&value.to_bits().to_be_bytes())?)?;
+        Ok(Value::Scalar(memory::boxed(scalar)?))
     }
 
     fn serialize_f64(self, value: f64) -> Result<Value> {
@@ -108,24 +111,24 @@ impl ser::Serializer for ToValue {
 
     /// T8.
     fn serialize_char(self, value: char) -> Result<Value> {
-        Ok(Value::Str(value.to_string()))
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
     }
 
     fn serialize_str(self, text: &str) -> Result<Value> {
-        Ok(Value::Str(text.to_owned()))
+        Ok(Value::Str(memory::text(text)?))
     }
 
     fn collect_str<T: Display + ?Sized>(self, text: &T) -> Result<Value> {
-        let mut out = String::new();
+        let mut out = Steps::default();
         match std::fmt::write(&mut out, format_args!("{text}")) {
-            Ok(()) => Ok(Value::Str(out)),
+            Ok(()) => Ok(Value::Str(out.finish()?)),
             Err(_) => Err(ser::Error::custom("its Display gave an error")),
         }
     }
 
     /// T9.
     fn serialize_bytes(self, bytes: &[u8]) -> Result<Value> {
-        Ok(Value::Bytes(bytes.to_vec()))
+        Ok(Value::Bytes(memory::copied(bytes)?))
     }
 
     fn serialize_none(self) -> Result<Value> {
@@ -151,7 +154,7 @@ impl ser::Serializer for ToValue {
         _index: u32,
         variant: &'static str,
     ) -> Result<Value> {
-        Ok(Value::Str(variant.to_owned()))
+        Ok(Value::Str(memory::text(variant)?))
     }
 
     /// T10, and T11 for what names itself so.
@@ -172,7 +175,7 @@ impl ser::Serializer for ToValue {
         value: &T,
     ) -> Result<Value> {
         let content = value.serialize(self.inside()?).map_err(|error| in_variant(error, variant))?;
-        Ok(ToValue::variant(variant, content))
+        ToValue::variant(variant, content)
     }
 
     /// T4.

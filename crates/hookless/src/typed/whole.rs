@@ -15,6 +15,7 @@ use crate::array::{Array, ArrayHead};
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, HEAD_LEN, Head};
 use crate::limits::Limits;
+use crate::memory::{self, Full};
 use crate::value::Value;
 use crate::wire::{self, Placed, Tree, Writer, wide};
 
@@ -73,10 +74,10 @@ impl<'v> Whole<'v> {
         match *self {
             Whole::Value(value) => crate::encode_parts(value, FrameKind::Value, 0, &limits, region),
             Whole::Array(head, data) => {
-                let mut writer = Writer::new(vec![0; HEAD_LEN], &limits, false)?;
+                let mut writer = Writer::new(memory::filled(HEAD_LEN, 0)?, &limits, false)?;
                 match writer.array(head)? {
-                    Placed::Inline => writer.array_data(data),
-                    Placed::Region => region.push(data),
+                    Placed::Inline => writer.array_data(data)?,
+                    Placed::Region => memory::push(region, data)?,
                 }
                 let (mut frame, data_len) = writer.finish()?;
                 let body_len = wide(frame.len().saturating_sub(HEAD_LEN));
@@ -132,6 +133,16 @@ fn refusal(code: &Value, what: &Value) -> Option<Error> {
     Some(Error::new(*code).note(found).within(|step| step.push_str(path)))
 }
 
+/// An error of this crate as one of serde's. What passes as text loses its code, but for a want of memory.
+pub(crate) fn unread<E: de::Error>(error: &Error) -> E {
+    if error.code() == Code::OutOfMemory { E::custom(memory::NAME) } else { E::custom(error) }
+}
+
+/// The same of a serializer.
+pub(crate) fn unwritten<E: serde::ser::Error>(error: &Error) -> E {
+    if error.code() == Code::OutOfMemory { E::custom(memory::NAME) } else { E::custom(error) }
+}
+
 /// The value of the pieces that [`Whole`] has written.
 pub(super) fn join(pieces: Value) -> Result<Value> {
     let strange = || Error::new(Code::BadType).note(NAME);
@@ -147,7 +158,7 @@ pub(super) fn join(pieces: Value) -> Result<Value> {
         Value::Bytes(bytes) => Ok(bytes),
         _ => Err(strange()),
     });
-    join_bytes(bytes.collect::<Result<_>>()?)
+    join_bytes(memory::collect(bytes)?)
 }
 
 fn join_bytes(pieces: Vec<Vec<u8>>) -> Result<Value> {
@@ -159,7 +170,7 @@ fn join_bytes(pieces: Vec<Vec<u8>>) -> Result<Value> {
     };
     let head = Head::parse(head, &limits)?;
     let (mut value, plan) = wire::read(body, &head, &limits, &mut Tree::arriving())?;
-    let entries: Vec<_> = pieces.collect();
+    let entries = memory::collect(pieces.map(Ok::<_, Full>))?;
     // What a Value or Array held is checked already; this says that each piece is the one of its place.
     let fits = entries.len() == plan.slots().len()
         && plan.slots().iter().zip(&entries).all(|(slot, entry)| slot.len == wide(entry.len()));
@@ -172,7 +183,10 @@ fn join_bytes(pieces: Vec<Vec<u8>>) -> Result<Value> {
         }
     }
     let mut entries = entries.into_iter();
-    Tree::fill(&mut value, &mut |place| *place = entries.next().unwrap_or_default());
+    Tree::fill(&mut value, &mut |place| {
+        *place = entries.next().unwrap_or_default();
+        Ok(())
+    })?;
     Ok(value)
 }
 
@@ -184,16 +198,14 @@ pub(super) fn split(mut value: Value) -> Result<Value> {
     let mut entries = Vec::new();
     if !moved {
         for entry in region {
-            let mut copy = Vec::new();
-            copy.try_reserve_exact(entry.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-            copy.extend_from_slice(entry);
-            entries.push(copy);
+            memory::push(&mut entries, memory::copied(entry)?)?;
         }
     }
     if let (true, Value::Array(array)) = (moved, &mut value) {
-        entries.push(std::mem::take(array.data_mut()));
+        memory::push(&mut entries, std::mem::take(array.data_mut()))?;
     }
-    Ok(Value::Tuple(std::iter::once(frame).chain(entries).map(Value::Bytes).collect()))
+    let pieces = std::iter::once(frame).chain(entries).map(|piece| Ok::<_, Full>(Value::Bytes(piece)));
+    Ok(Value::Tuple(memory::collect(pieces)?))
 }
 
 impl Serialize for Value {
@@ -221,7 +233,7 @@ impl<'de> Deserialize<'de> for Array {
     /// Likewise.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::Array(array) => Ok(*array),
+            Value::Array(array) => Ok(array.into_inner()),
             other => Err(de::Error::invalid_type(super::found::unexpected(&other), &"ndarray")),
         }
     }
@@ -257,9 +269,9 @@ impl<'de> Visitor<'de> for Pieces {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Value, A::Error> {
         let mut pieces = Vec::new();
         while let Some(Owned(piece)) = access.next_element()? {
-            pieces.push(piece);
+            memory::push(&mut pieces, piece).map_err(|full| unread(&full.into()))?;
         }
-        join_bytes(pieces).map_err(de::Error::custom)
+        join_bytes(pieces).map_err(|error| unread(&error))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Ints of any size.
 
+use crate::memory::{self, Full};
+
 /// An int of any size. Two equal ints are the same `Int`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Int(Repr);
@@ -27,20 +29,38 @@ pub enum IntForm<'a> {
 
 impl Int {
     /// An int from its sign and big-endian magnitude; leading zeros are dropped.
+    ///
+    /// Ends the process when there is no memory for it.
     pub fn from_sign_magnitude(negative: bool, magnitude: &[u8]) -> Int {
+        match Int::small(negative, magnitude) {
+            Ok(int) => int,
+            Err(magnitude) => Int(Repr::Big { negative, magnitude: magnitude.into() }),
+        }
+    }
+
+    /// The same where memory may be refused.
+    pub(crate) fn of_parts(negative: bool, magnitude: &[u8]) -> Result<Int, Full> {
+        match Int::small(negative, magnitude) {
+            Ok(int) => Ok(int),
+            Err(magnitude) => Ok(Int(Repr::Big { negative, magnitude: memory::slice(magnitude)? })),
+        }
+    }
+
+    /// An int that needs no memory of its own, or else its magnitude without leading zeros.
+    fn small(negative: bool, magnitude: &[u8]) -> Result<Int, &[u8]> {
         let significant = match magnitude.iter().position(|&b| b != 0) {
             Some(first) => magnitude.get(first..).unwrap_or_default(),
             None => &[],
         };
         if let Some(small) = to_u64(significant) {
             if !negative {
-                return Int(Repr::Unsigned(small));
+                return Ok(Int(Repr::Unsigned(small)));
             }
             if let Some(value) = 0i64.checked_sub_unsigned(small) {
-                return Int::from(value);
+                return Ok(Int::from(value));
             }
         }
-        Int(Repr::Big { negative, magnitude: significant.into() })
+        Err(significant)
     }
 
     /// How the wire writes it.
@@ -58,13 +78,22 @@ impl Int {
     }
 
     /// The absolute value, big-endian, without leading zeros; empty for 0.
+    ///
+    /// Ends the process when there is no memory for it.
     pub fn magnitude_be(&self) -> Vec<u8> {
+        self.magnitude(&mut [0; 8]).into()
+    }
+
+    /// The same, in a buffer where it is small.
+    pub(crate) fn magnitude<'m>(&'m self, buffer: &'m mut [u8; 8]) -> &'m [u8] {
         let small = match &self.0 {
             Repr::Unsigned(value) => *value,
             Repr::Negative(value) => value.unsigned_abs(),
-            Repr::Big { magnitude, .. } => return magnitude.to_vec(),
+            Repr::Big { magnitude, .. } => return magnitude,
         };
-        small.to_be_bytes().into_iter().skip_while(|&b| b == 0).collect()
+        *buffer = small.to_be_bytes();
+        let zeros = small.leading_zeros() / 8;
+        buffer.get(usize::try_from(zeros).unwrap_or_default()..).unwrap_or_default()
     }
 
     /// The value, where an `i64` holds it.

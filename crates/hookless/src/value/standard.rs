@@ -1,19 +1,22 @@
 //! Values of Python's standard library (`proto/standard.md`, D1–D14): each checked when it is made, each with one payload.
 
+mod exact;
 mod fields;
+mod limbs;
 mod net;
 mod number;
 mod path;
 mod time;
 
+pub(crate) use exact::{Exact, exact_decimal, exact_fraction, range_form};
 pub use net::{Ip, IpKind, Uuid, UuidSafety};
 pub use number::{Decimal, Fraction, Range};
-pub(crate) use number::{Exact, exact_decimal, exact_fraction, range_form};
 pub use path::{Path, PathClass};
 pub use time::{Date, DateTime, Offset, StructTime, Time, TimeDelta, Zone, ZoneKey};
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{Limits, over};
+use crate::memory::{self, Full};
 use fields::Fields;
 
 /// A scalar of Python's standard library.
@@ -241,16 +244,16 @@ impl Standard {
     }
 
     /// Appends the payload of the leaf.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
         match self {
-            Standard::Ellipsis => {}
+            Standard::Ellipsis => Ok(()),
             Standard::Date(date) => date.write(out),
             Standard::Time(time) => time.write(out),
             Standard::DateTime(at) => at.write(out),
             Standard::TimeDelta(delta) => delta.write(out),
             Standard::Zone(zone) => zone.write(out),
             Standard::Uuid(uuid) => uuid.write(out),
-            Standard::SafeUuid(safety) => out.push(safety.number()),
+            Standard::SafeUuid(safety) => memory::push(out, safety.number()),
             Standard::Decimal(number) => number.write(out),
             Standard::Fraction(number) => number.write(out),
             Standard::Range(range) => range.write(out),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::memory::{self, Full};
+
 /// V7: generalised UTF-8 with at least one surrogate, as CPython's `surrogatepass` writes it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Surrogates(Vec<u8>);
@@ -17,22 +19,31 @@ impl Surrogates {
         &self.0
     }
 
-    /// The characters, each surrogate as U+FFFD.
+    /// The characters, each surrogate as U+FFFD; nothing where there is no memory for them.
     pub fn to_string_lossy(&self) -> String {
-        self.0.utf8_chunks().fold(String::new(), |mut text, chunk| {
-            text.push_str(chunk.valid());
-            // A surrogate is three bytes, which the standard library reports as three invalid chunks of one.
-            if chunk.invalid().first() == Some(&0xed) {
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-            text
-        })
+        memory::shown(Lossy(&self.0))
     }
 }
 
 impl fmt::Debug for Surrogates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Surrogates({:?})", self.to_string_lossy())
+    }
+}
+
+/// Shows text by its bytes: each surrogate as U+FFFD.
+pub(crate) struct Lossy<'t>(pub(crate) &'t [u8]);
+
+impl fmt::Display for Lossy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.utf8_chunks().try_for_each(|chunk| {
+            f.write_str(chunk.valid())?;
+            // A surrogate is three bytes, which the standard library reports as three invalid chunks of one.
+            match chunk.invalid().first() {
+                Some(0xed) => f.write_str("\u{fffd}"),
+                _ => Ok(()),
+            }
+        })
     }
 }
 
@@ -70,8 +81,9 @@ impl Default for Text {
 }
 
 impl From<&str> for Text {
+    /// Ends the process when there is no memory for it.
     fn from(text: &str) -> Text {
-        Text::Str(text.to_owned())
+        Text::Str(text.into())
     }
 }
 
@@ -93,11 +105,19 @@ impl<'a> TextRef<'a> {
         }
     }
 
-    /// An owned copy.
+    /// An owned copy, for which memory may be refused.
+    pub(crate) fn try_to_text(self) -> Result<Text, Full> {
+        Ok(match self {
+            TextRef::Str(text) => Text::Str(memory::text(text)?),
+            TextRef::Surrogates(bytes) => Text::Surrogates(Surrogates(memory::copied(bytes)?)),
+        })
+    }
+
+    /// An owned copy. Ends the process when there is no memory for it.
     pub fn to_text(self) -> Text {
         match self {
-            TextRef::Str(text) => Text::Str(text.to_owned()),
-            TextRef::Surrogates(bytes) => Text::Surrogates(Surrogates(bytes.to_vec())),
+            TextRef::Str(text) => Text::Str(text.into()),
+            TextRef::Surrogates(bytes) => Text::Surrogates(Surrogates(bytes.into())),
         }
     }
 

@@ -131,7 +131,7 @@ impl<'b> Cursor<'b> {
                 let len = self.length32()?;
                 Head::Ext(self.byte()?, len)
             }
-            _ => return Err(Error::new(Code::BadMarker).note(format!("marker {marker:#04x}"))),
+            _ => return Err(Error::new(Code::BadMarker).note(format_args!("marker {marker:#04x}"))),
         })
     }
 

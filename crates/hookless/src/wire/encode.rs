@@ -2,10 +2,11 @@
 
 use crate::array::{Array, MaskedArray, ObjectArray, StringArray};
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::{Entry, EnumMember, IntForm, Record, Report, Text, TextRef, Value};
 use crate::wire::{
     BytesKind, EntryHead, FrameParts, MapKind, Placed, RecordNames, SequenceKind, SetKind, Writer,
-    push_index, push_name, wide,
+    push_index, push_name, push_text, wide,
 };
 
 /// Writes a value and collects, in order, the buffers that go into the data region.
@@ -43,7 +44,7 @@ pub(crate) fn write_value<'v>(
         Value::TypedArray(array) => {
             let placed = writer.typed_array(array.code(), wide(array.data().len()))?;
             if placed == Placed::Inline {
-                writer.array_data(array.data());
+                writer.array_data(array.data())?;
             }
             place(placed, array.data(), region)
         }
@@ -70,7 +71,7 @@ fn contents<'v>(
     region: &mut Vec<&'v [u8]>,
 ) -> Result<()> {
     if placed == Placed::Inline {
-        writer.array_data(array.data());
+        writer.array_data(array.data())?;
     }
     place(placed, array.data(), region)
 }
@@ -84,8 +85,7 @@ fn masked<'v>(array: &'v MaskedArray, writer: &mut Writer<'_>, region: &mut Vec<
             contents(placed, part, writer, region)?;
         }
     }
-    writer.end_masked(array.hard_mask());
-    Ok(())
+    writer.end_masked(array.hard_mask())
 }
 
 fn objects<'v>(array: &'v ObjectArray, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
@@ -111,7 +111,7 @@ fn strings(array: &StringArray, writer: &mut Writer<'_>) -> Result<()> {
 
 fn place<'v>(placed: Placed, bytes: &'v [u8], region: &mut Vec<&'v [u8]>) -> Result<()> {
     if placed == Placed::Region {
-        region.push(bytes);
+        memory::push(region, bytes)?;
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ fn dict<'v>(
         writer.key(&mut map);
         write_value(key, writer, region)
             .and_then(|()| writer.value(&mut map))
-            .map_err(|error| error.within(|path| path.push_str(&format!(".keys[{index}]"))))?;
+            .map_err(|error| error.within(|path| path.add(format_args!(".keys[{index}]"))))?;
         let written = match (kind, value) {
             (MapKind::Counter, Value::Bool(_) | Value::Int(_) | Value::Float(_))
             | (MapKind::Dict | MapKind::OrderedDict, _) => write_value(value, writer, region),
@@ -153,7 +153,7 @@ fn dict<'v>(
         written.map_err(|error| {
             error.within(|path| match key {
                 Value::Str(name) => push_name(path, name),
-                _ => path.push_str(&format!(".values[{index}]")),
+                _ => path.add(format_args!(".values[{index}]")),
             })
         })?;
     }
@@ -171,7 +171,7 @@ fn set<'v>(
     for (index, member) in members.iter().enumerate() {
         write_value(member, writer, region)
             .and_then(|()| writer.member(&mut scope))
-            .map_err(|error| error.within(|path| path.push_str(&format!("{{{index}}}"))))?;
+            .map_err(|error| error.within(|path| path.add(format_args!("{{{index}}}"))))?;
     }
     writer.end_set(scope)
 }
@@ -181,12 +181,16 @@ fn record<'v>(record: &'v Record, writer: &mut Writer<'_>, region: &mut Vec<&'v 
     writer.record(record.kind, names, record.fields.len())?;
     let mut seen = std::collections::HashSet::new();
     for (index, (name, value)) in record.fields.iter().enumerate() {
-        let fresh = if seen.insert(name.as_bytes()) { Ok(()) } else { Err(Error::new(Code::DuplicateKey)) };
+        let fresh = if memory::insert(&mut seen, name.as_bytes())? {
+            Ok(())
+        } else {
+            Err(Error::new(Code::DuplicateKey))
+        };
         fresh
             .and_then(|()| writer.field_name(name.as_ref()))
-            .map_err(|error| error.within(|path| path.push_str(&format!(".names[{index}]"))))?;
+            .map_err(|error| error.within(|path| path.add(format_args!(".names[{index}]"))))?;
         write_value(value, writer, region).map_err(|error| {
-            error.within(|path| push_name(path, &String::from_utf8_lossy(name.as_bytes())))
+            error.within(|path| push_text(path, name.as_bytes()))
         })?;
     }
     writer.end_record();
@@ -209,52 +213,50 @@ fn enum_member<'v>(
 fn exception<'v>(report: &'v Report, writer: &mut Writer<'_>, region: &mut Vec<&'v [u8]>) -> Result<()> {
     let mut scope = writer.report(report.entries.len())?;
     for (index, entry) in report.entries.iter().enumerate() {
-        writer.entry(&mut scope, &head(entry), entry.args.len())?;
+        writer.entry(&mut scope, &head(entry)?, entry.args.len())?;
         for (arg, value) in entry.args.iter().enumerate() {
             write_value(value, writer, region)
-                .map_err(|error| error.within(|path| path.push_str(&format!("!{index}.args[{arg}]"))))?;
+                .map_err(|error| error.within(|path| path.add(format_args!("!{index}.args[{arg}]"))))?;
         }
         writer.fields(entry.fields.len())?;
         let mut names = std::collections::HashSet::new();
         for (name, value) in &entry.fields {
-            if !names.insert(name.as_bytes()) {
+            if !memory::insert(&mut names, name.as_bytes())? {
                 return Err(Error::new(Code::DuplicateKey));
             }
             writer.descriptor_text(name.as_ref())?;
             write_value(value, writer, region).map_err(|error| {
-                error.within(|path| push_name(path, &String::from_utf8_lossy(name.as_bytes())))
+                error.within(|path| push_text(path, name.as_bytes()))
             })?;
         }
     }
     writer.end_report(scope)
 }
 
-fn head(entry: &Entry) -> EntryHead<'_> {
-    EntryHead {
+fn head(entry: &Entry) -> std::result::Result<EntryHead<'_>, Full> {
+    Ok(EntryHead {
         module: entry.module.as_ref(),
         qualname: entry.qualname.as_ref(),
-        bases: refs(&entry.bases),
+        bases: refs(&entry.bases)?,
         message: entry.message.as_ref(),
-        notes: refs(&entry.notes),
-        denials: refs(&entry.denials),
-        cut: refs(&entry.cut),
-        frames: entry
-            .frames
-            .iter()
-            .map(|frame| FrameParts {
+        notes: refs(&entry.notes)?,
+        denials: refs(&entry.denials)?,
+        cut: refs(&entry.cut)?,
+        frames: memory::collect(entry.frames.iter().map(|frame| {
+            Ok::<_, Full>(FrameParts {
                 file: frame.file.as_ref(),
                 position: [frame.line, frame.end_line, frame.column, frame.end_column],
                 function: frame.function.as_ref(),
                 source: frame.source.as_ref().map(Text::as_ref),
             })
-            .collect(),
+        }))?,
         suppress_context: entry.suppress_context,
         cause: entry.cause,
         context: entry.context,
-        members: entry.members.clone(),
-    }
+        members: memory::copied(&entry.members)?,
+    })
 }
 
-fn refs(texts: &[Text]) -> Vec<TextRef<'_>> {
-    texts.iter().map(Text::as_ref).collect()
+fn refs(texts: &[Text]) -> std::result::Result<Vec<TextRef<'_>>, Full> {
+    memory::collect(texts.iter().map(|text| Ok(text.as_ref())))
 }

@@ -8,9 +8,11 @@ use std::ops::Range;
 
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::{StandardLeaf, fits_native};
 use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
+use crate::wire::raw::Written;
 use crate::wire::{raw, size};
 pub(crate) use marks::Marks;
 
@@ -78,33 +80,36 @@ impl<'b> Forms<'b> {
     }
 
     /// The same forms, each with bytes of its own.
-    pub(crate) fn into_owned(self) -> Forms<'static> {
-        let own = |form: Cow<'b, [u8]>| Cow::Owned(form.into_owned());
-        let (few, many) = (self.few.into_iter().map(own).collect(), self.many.into_iter().map(own).collect());
-        Forms { few, many }
+    pub(crate) fn into_owned(self) -> Result<Forms<'static>> {
+        let few = memory::collect(self.few.into_iter().map(owned))?;
+        let mut many = HashSet::new();
+        many.try_reserve(self.many.len()).map_err(Full::from)?;
+        for form in self.many {
+            memory::insert(&mut many, owned(form)?)?;
+        }
+        Ok(Forms { few, many })
     }
 
     /// The same for a key whose bytes will not stay where they are.
     pub(crate) fn add_owned(&mut self, key: &[u8], maker: &mut Maker) -> Result<bool> {
-        self.insert(Cow::Owned(form(key, maker)?.into_owned()))
+        self.insert(owned(form(key, maker)?)?)
     }
 
     fn insert(&mut self, form: Cow<'b, [u8]>) -> Result<bool> {
-        let full = |_| Error::new(Code::OutOfMemory);
         if self.many.is_empty() {
             if self.few.contains(&form) {
                 return Ok(false);
             }
             if self.few.len() < FEW {
-                self.few.try_reserve(1).map_err(full)?;
-                self.few.push(form);
+                memory::push(&mut self.few, form)?;
                 return Ok(true);
             }
-            self.many.try_reserve(FEW.saturating_mul(2)).map_err(full)?;
-            self.many.extend(self.few.drain(..));
+            self.many.try_reserve(FEW.saturating_mul(2)).map_err(Full::from)?;
+            for form in self.few.drain(..) {
+                memory::insert(&mut self.many, form)?;
+            }
         }
-        self.many.try_reserve(1).map_err(full)?;
-        Ok(self.many.insert(form))
+        Ok(memory::insert(&mut self.many, form)?)
     }
 }
 
@@ -123,12 +128,11 @@ fn form<'b>(key: &'b [u8], maker: &mut Maker) -> Result<Cow<'b, [u8]>> {
     let mut cursor = Cursor::new(key, 0);
     Ok(match cursor.head()? {
         Head::Nil | Head::Unsigned(_) | Head::Negative(_) | Head::Str(_) | Head::Bin(_) => Cow::Borrowed(key),
-        Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value))),
-        Head::Float(bits) => number(|out| real(out, f64::from_bits(bits))),
+        Head::Bool(value) => number(|out| raw::unsigned(out, u64::from(value)))?,
+        Head::Float(bits) => number(|out| real(out, f64::from_bits(bits)))?,
         Head::Ext(ext, len) => leaf_form(key, ext, cursor.take(len)?, maker.int_bytes)?,
         Head::Array(_) => {
-            let mut out = Vec::new();
-            out.try_reserve(key.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+            let mut out = memory::room(key.len())?;
             compound(&mut Cursor::new(key, 0), &mut out, maker)?;
             Cow::Owned(out)
         }
@@ -136,18 +140,26 @@ fn form<'b>(key: &'b [u8], maker: &mut Maker) -> Result<Cow<'b, [u8]>> {
     })
 }
 
-fn number(write: impl FnOnce(&mut Vec<u8>)) -> Cow<'static, [u8]> {
-    let mut out = Vec::with_capacity(9);
-    write(&mut out);
-    Cow::Owned(out)
+/// A form with bytes of its own.
+fn owned(form: Cow<'_, [u8]>) -> std::result::Result<Cow<'static, [u8]>, Full> {
+    Ok(Cow::Owned(match form {
+        Cow::Borrowed(bytes) => memory::copied(bytes)?,
+        Cow::Owned(bytes) => bytes,
+    }))
+}
+
+fn number(write: impl FnOnce(&mut Vec<u8>) -> Written) -> Result<Cow<'static, [u8]>> {
+    let mut out = memory::room(9)?;
+    write(&mut out)?;
+    Ok(Cow::Owned(out))
 }
 
 fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8], int_bytes: u64) -> Result<Cow<'b, [u8]>> {
     if ext == leaf::COMPLEX {
-        return Ok(number(|out| complex(out, double(payload), double(payload.get(8..).unwrap_or_default()))));
+        return number(|out| complex(out, double(payload), double(payload.get(8..).unwrap_or_default())));
     }
     if let Some(kind) = ScalarKind::from_ext(ext) {
-        return Ok(number(|out| scalar(out, kind, payload)));
+        return number(|out| scalar(out, kind, payload));
     }
     match StandardLeaf::from_ext(ext) {
         Some(leaf) => standard::form(key, leaf, payload, int_bytes),
@@ -156,7 +168,7 @@ fn leaf_form<'b>(key: &'b [u8], ext: u8, payload: &'b [u8], int_bytes: u64) -> R
 }
 
 /// K4: the exact value. A float that is an int takes the form of that int.
-fn real(out: &mut Vec<u8>, value: f64) {
+fn real(out: &mut Vec<u8>, value: f64) -> Written {
     if value.is_nan() || value.is_infinite() || value.fract() != 0.0 {
         return raw::float(out, value);
     }
@@ -169,12 +181,12 @@ fn real(out: &mut Vec<u8>, value: f64) {
         Some(shift @ 12..) => {
             // Past 64 bits: the mantissa's bytes, then zeros.
             let (bytes, bits) = (shift / 8, shift % 8);
-            let mut magnitude = u128::from(mantissa)
-                .wrapping_shl(u32::try_from(bits).unwrap_or_default())
-                .to_be_bytes()
-                .to_vec();
-            magnitude.resize(magnitude.len().saturating_add(usize::try_from(bytes).unwrap_or_default()), 0);
-            integer(out, negative, &magnitude);
+            let bits = u32::try_from(bits).unwrap_or_default();
+            let mut magnitude = memory::copied(&u128::from(mantissa).wrapping_shl(bits).to_be_bytes())?;
+            let bytes = usize::try_from(bytes).unwrap_or_default();
+            let len = magnitude.len().saturating_add(bytes);
+            memory::resize(&mut magnitude, len, 0)?;
+            integer(out, negative, &magnitude)
         }
         Some(shift) => integer(out, negative, &(mantissa << shift).to_be_bytes()),
         // Integral, so the bits below one are all zero.
@@ -184,13 +196,13 @@ fn real(out: &mut Vec<u8>, value: f64) {
                 out,
                 negative,
                 &mantissa.checked_shr(u32::try_from(shift).unwrap_or(64)).unwrap_or_default().to_be_bytes(),
-            );
+            )
         }
     }
 }
 
 /// An int in its one encoding.
-fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) {
+fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) -> Written {
     let zeros = magnitude.iter().take_while(|&&byte| byte == 0).count();
     let magnitude = magnitude.get(zeros..).unwrap_or_default();
     if !fits_native(negative, magnitude) {
@@ -205,15 +217,15 @@ fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) {
 }
 
 /// K4 and K5 for complex numbers.
-fn complex(out: &mut Vec<u8>, re: f64, im: f64) {
+fn complex(out: &mut Vec<u8>, re: f64, im: f64) -> Written {
     if im == 0.0 && !re.is_nan() {
         return real(out, re);
     }
     let unsigned_zero = |part: f64| if part == 0.0 { 0.0 } else { part };
-    raw::complex(out, unsigned_zero(re), unsigned_zero(im));
+    raw::complex(out, unsigned_zero(re), unsigned_zero(im))
 }
 
-fn scalar(out: &mut Vec<u8>, kind: ScalarKind, payload: &[u8]) {
+fn scalar(out: &mut Vec<u8>, kind: ScalarKind, payload: &[u8]) -> Written {
     use ScalarKind::*;
     match kind {
         Bool | UInt8 | UInt16 | UInt32 | UInt64 => integer(out, false, payload),
@@ -223,7 +235,7 @@ fn scalar(out: &mut Vec<u8>, kind: ScalarKind, payload: &[u8]) {
             let mut wide = [fill; 8];
             let start = wide.len().saturating_sub(payload.len());
             wide.get_mut(start..).into_iter().for_each(|low| low.copy_from_slice(payload));
-            integer(out, negative, &i64::from_be_bytes(wide).unsigned_abs().to_be_bytes());
+            integer(out, negative, &i64::from_be_bytes(wide).unsigned_abs().to_be_bytes())
         }
         Float16 => real(out, half(payload)),
         Float32 => real(out, single(payload)),
@@ -282,52 +294,42 @@ fn widen(sign: u64, exponent: u64, fraction: u64, exponent_bits: u32, fraction_b
 fn compound(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Result<()> {
     let Head::Array(count) = cursor.head()? else { return Err(Error::new(Code::NotKeyable)) };
     let marker: [u8; 3] = cursor.array()?;
-    raw::array(out, count);
-    out.extend_from_slice(&marker);
+    raw::array(out, count)?;
+    memory::extend(out, &marker)?;
     if marker != Node::FrozenSet.marker() {
         return (1..count).try_for_each(|_| append(cursor, out, maker));
     }
     let start = out.len();
-    let mut members = Vec::new();
-    members.try_reserve_exact(size(count)).map_err(|_| Error::new(Code::OutOfMemory))?;
+    let mut members = memory::room(size(count))?;
     for _ in 1..count {
         let from = out.len();
         append(cursor, out, maker)?;
-        members.push(from..out.len());
+        memory::push(&mut members, from..out.len())?;
     }
     let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
     if members.is_sorted_by(|a, b| bytes(a) <= bytes(b)) {
         return Ok(());
     }
     members.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
-    let mut sorted = Vec::new();
-    let len = out.len().saturating_sub(start);
-    sorted.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
-    members.iter().for_each(|member| sorted.extend_from_slice(bytes(member)));
+    let mut sorted = memory::room(out.len().saturating_sub(start))?;
+    members.iter().try_for_each(|member| memory::extend(&mut sorted, bytes(member)))?;
     out.truncate(start);
-    out.extend_from_slice(&sorted);
-    Ok(())
+    Ok(memory::extend(out, &sorted)?)
 }
 
 /// Appends the form of the next value. Forms are encodings, none a prefix of another, so they can be joined as they are.
 fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Result<()> {
-    out.try_reserve(16).map_err(|_| Error::new(Code::OutOfMemory))?;
     if is_compound(cursor.rest) {
         return compound(cursor, out, maker);
     }
-    let full = |_| Error::new(Code::OutOfMemory);
     let key = skip(cursor)?;
     if let Some(known) = maker.inner.get(key) {
-        out.try_reserve(known.len()).map_err(full)?;
-        out.extend_from_slice(known);
-        return Ok(());
+        return Ok(memory::extend(out, known)?);
     }
     let form = form(key, maker)?;
-    out.try_reserve(form.len()).map_err(full)?;
-    out.extend_from_slice(&form);
+    memory::extend(out, &form)?;
     if is_slow(key) {
-        maker.inner.try_reserve(1).map_err(full)?;
-        maker.inner.insert(key.into(), form.into());
+        memory::put(&mut maker.inner, memory::slice(key)?, memory::slice(&form)?)?;
     }
     Ok(())
 }
@@ -343,9 +345,9 @@ fn is_slow(key: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn form_of(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    fn form_of(write: impl FnOnce(&mut Vec<u8>) -> Written) -> Vec<u8> {
         let mut key = Vec::new();
-        write(&mut key);
+        write(&mut key).unwrap();
         form(&key, &mut Maker::new(16_384)).unwrap().into_owned()
     }
 
@@ -361,7 +363,7 @@ mod tests {
                 }
                 let key = &keys[again];
                 assert!(!forms.add(key, &mut maker).unwrap() && !owned.add_owned(key, &mut maker).unwrap());
-                let mut forms = forms.into_owned();
+                let mut forms = forms.into_owned().unwrap();
                 assert!(!forms.add(key, &mut maker).unwrap());
                 assert!(keys.get(count).is_none_or(|next| forms.add(next, &mut maker).unwrap()));
             }
@@ -372,7 +374,7 @@ mod tests {
     fn frozen(mut members: Vec<Vec<u8>>) -> Vec<u8> {
         members.sort();
         let mut out = Vec::new();
-        raw::array(&mut out, members.len() as u32 + 1);
+        raw::array(&mut out, members.len() as u32 + 1).unwrap();
         out.extend_from_slice(&Node::FrozenSet.marker());
         out.extend(members.concat());
         out
@@ -382,7 +384,7 @@ mod tests {
     fn k6_the_forms_of_slow_leaves_are_kept_while_a_key_is_read() {
         let leaf = |kind: StandardLeaf, payload: &[u8]| {
             let mut out = Vec::new();
-            raw::ext(&mut out, kind.ext(), payload);
+            raw::ext(&mut out, kind.ext(), payload).unwrap();
             out
         };
         let decimal = |digit: u8| leaf(StandardLeaf::Decimal, &[0, 0, 0, 0, 0, 0, 0, 0, 1, digit]);
@@ -411,7 +413,7 @@ mod tests {
                 let sign = if negative { -1.0 } else { 1.0 };
                 let float = form_of(|out| raw::float(out, sign * 2f64.powi(shift as i32)));
                 let mut int = Vec::new();
-                integer(&mut int, negative, &magnitude);
+                integer(&mut int, negative, &magnitude).unwrap();
                 assert_eq!(float, int, "2^{shift}");
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{Limits, over};
+use crate::memory::{self, Full};
 use crate::wire::{EntryHead, size, wide};
 
 /// Where one entry leads.
@@ -13,8 +14,8 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) fn of(head: &EntryHead<'_>) -> Links {
-        Links { cause: head.cause, context: head.context, members: head.members.clone() }
+    pub(crate) fn of(head: &EntryHead<'_>) -> Result<Links> {
+        Ok(Links { cause: head.cause, context: head.context, members: memory::copied(&head.members)? })
     }
 
     /// All of them, the order of X4 backwards.
@@ -29,7 +30,7 @@ pub(crate) fn check(entries: &[Links], limits: &Limits) -> Result<()> {
     if !entries.iter().enumerate().all(|(at, links)| forward(at, links)) {
         return Err(Error::new(Code::BadLink).note("links lead to later entries only"));
     }
-    if !numbered(entries) {
+    if !numbered(entries)? {
         return Err(
             Error::new(Code::BadLink).note("entries are not in reverse postorder, or not all reached")
         );
@@ -38,15 +39,15 @@ pub(crate) fn check(entries: &[Links], limits: &Limits) -> Result<()> {
 }
 
 /// X4, given that links only lead forward.
-fn numbered(entries: &[Links]) -> bool {
-    let mut seen = vec![false; entries.len()];
+fn numbered(entries: &[Links]) -> std::result::Result<bool, Full> {
+    let mut seen = memory::filled(entries.len(), false)?;
     let mut expected = entries.len();
-    let mut stack = vec![(0usize, false)];
+    let mut stack = memory::copied(&[(0usize, false)])?;
     while let Some((at, done)) = stack.pop() {
         if done {
             expected = expected.saturating_sub(1);
             if at != expected {
-                return false;
+                return Ok(false);
             }
             continue;
         }
@@ -54,20 +55,22 @@ fn numbered(entries: &[Links]) -> bool {
             Some(flag) if !*flag => *flag = true,
             _ => continue,
         }
-        stack.push((at, true));
+        memory::push(&mut stack, (at, true))?;
         if let Some(links) = entries.get(at) {
             // The stack reverses, so what is walked first is pushed last. What has been seen already need not be pushed.
             let unseen = |to: &usize| seen.get(*to) == Some(&false);
-            stack.extend(links.backwards().filter(unseen).map(|to| (to, false)));
+            for to in links.backwards().filter(unseen) {
+                memory::push(&mut stack, (to, false))?;
+            }
         }
     }
-    expected == 0
+    Ok(expected == 0)
 }
 
 /// X5, given that links only lead forward.
 fn depths(entries: &[Links], limits: &Limits) -> Result<()> {
-    let mut chain = vec![0u64; entries.len()];
-    let mut groups = vec![0u64; entries.len()];
+    let mut chain = memory::filled(entries.len(), 0u64)?;
+    let mut groups = memory::filled(entries.len(), 0u64)?;
     for (at, links) in entries.iter().enumerate().rev() {
         let deepest =
             |of: &[u64], to: Option<u32>| to.and_then(|to| of.get(size(to))).copied().unwrap_or_default();

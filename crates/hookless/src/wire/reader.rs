@@ -4,6 +4,7 @@ use crate::array::ElementCheck;
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, HEAD_LEN, Head as FrameHead, RegionCursor};
 use crate::limits::{Budget, Limits, charge, over};
+use crate::memory;
 use crate::value::RecordKind;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::marker::Node;
@@ -18,7 +19,7 @@ mod record;
 mod report;
 mod standard;
 
-pub(crate) use open::push_index;
+pub(crate) use open::{push_index, push_text};
 pub use open::push_name;
 
 /// What the data region must hold, in order: known once the body has been read.
@@ -119,7 +120,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     fn finish(&mut self, root: B::Value) -> Result<B::Value> {
         self.at = self.cursor.rest;
         if !self.cursor.rest.is_empty() {
-            return Err(Error::new(Code::TrailingBytes).note(format!("{} bytes", self.cursor.rest.len())));
+            return Err(Error::new(Code::TrailingBytes).note(format_args!("{} bytes", self.cursor.rest.len())));
         }
         self.region.finish()?;
         Ok(root)
@@ -138,10 +139,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// Adds to an error what only the reader knows: where it was.
     #[cold]
     fn locate(&self, error: Error) -> Error {
-        error.or_at(self.cursor.offset_of(self.at)).or_path(|| {
-            let mut path = String::from("$");
-            self.stack.iter().for_each(|open| open.step(&mut path));
-            path
+        error.or_at(self.cursor.offset_of(self.at)).or_path(|path| {
+            path.push('$');
+            self.stack.iter().for_each(|open| open.step(path));
         })
     }
 
@@ -259,7 +259,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     continue;
                 }
                 What::Report(state) => {
-                    if let Some(name) = state.accept(value) {
+                    if let Some(name) = state.accept(value)? {
                         self.at = name;
                         return Err(Error::new(Code::DuplicateKey));
                     }
@@ -299,7 +299,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Some(forms) => forms,
             none => {
                 let prior = keys::Forms::of_prior(items, table.done, is_map, maker)?;
-                none.insert(Box::new(prior))
+                none.insert(memory::boxed(prior)?)
             }
         };
         forms.add(table.key, maker)
@@ -340,7 +340,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// The same where the caller keeps the count of what is owed.
     pub(crate) fn claim_over(&self, owed: u64, more: u64) -> Result<u64> {
         if owed.saturating_add(more) > wide(self.cursor.rest.len()) {
-            return Err(Error::new(Code::Truncated).note(format!("{more} elements announced")));
+            return Err(Error::new(Code::Truncated).note(format_args!("{more} elements announced")));
         }
         Ok(owed)
     }
@@ -355,11 +355,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     pub(crate) fn open(&mut self, left: u64, below: u64, what: What<'b, B>) -> Result<()> {
-        self.stack.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
         let (in_key, items) = (self.in_key, self.cursor.rest);
         self.in_key |= matches!(what, What::Map { .. } | What::Set { .. });
-        self.stack.push(Open { left, below, in_key, marks: keys::Marks::default(), items, what });
-        Ok(())
+        let open = Open { left, below, in_key, marks: keys::Marks::default(), items, what };
+        Ok(memory::push(&mut self.stack, open)?)
     }
 
     /// V12: a list, or a node when its first element is a marker.
@@ -374,7 +373,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let items = u64::from(count).saturating_sub(1);
         let Some(node) = Node::from_number(number) else {
             self.at = self.cursor.rest;
-            return Err(Error::new(Code::UnknownKind).note(format!("kind {number}")));
+            return Err(Error::new(Code::UnknownKind).note(format_args!("kind {number}")));
         };
         self.cursor = ahead;
         match node {
@@ -387,7 +386,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Node::Slice => {
                 self.not_in_key()?;
                 if items != 3 {
-                    return Err(Error::new(Code::BadArity).note(format!("a slice has 3 parts, not {items}")));
+                    return Err(Error::new(Code::BadArity).note(format_args!("a slice has 3 parts, not {items}")));
                 }
                 self.open_sequence(SequenceKind::Slice, items, below)
             }

@@ -5,12 +5,13 @@ use crate::array::{
     TypeCode, TypedArray,
 };
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::{
-    Deque, Entry, EnumMember, Int, Record, RecordKind, Report, Standard, Surrogates, TextRef, TraceFrame,
-    Value,
+    Deque, Entry, EnumMember, Int, Record, RecordKind, Report, Standard, Surrogates, Text, TextRef,
+    TraceFrame, Value,
 };
 use crate::wire::{
-    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
+    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, FrameParts, MapKind, MaskedParts, RecordNames,
     SequenceKind, SetKind, StringParts,
 };
 
@@ -22,24 +23,7 @@ pub(crate) struct Tree {
     most: u64,
 }
 
-fn reserved<T>(len: usize) -> Result<Vec<T>> {
-    let mut items = Vec::new();
-    items.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
-    Ok(items)
-}
-
-fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut copy = reserved(bytes.len())?;
-    copy.extend_from_slice(bytes);
-    Ok(copy)
-}
-
-fn string(text: &str) -> Result<String> {
-    let mut copy = String::new();
-    copy.try_reserve_exact(text.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-    copy.push_str(text);
-    Ok(copy)
-}
+type Filled = std::result::Result<(), Full>;
 
 fn is_place(bytes: &[u8], capacity: usize) -> bool {
     bytes.is_empty() && capacity != 0
@@ -58,8 +42,10 @@ impl Tree {
 
     fn held(&self, data: Data<'_>) -> Result<Vec<u8>> {
         match data {
-            Data::Inline(bytes) => copied(bytes),
-            Data::Region { len, .. } => reserved(usize::try_from(len.min(self.most)).unwrap_or(usize::MAX)),
+            Data::Inline(bytes) => Ok(memory::copied(bytes)?),
+            Data::Region { len, .. } => {
+                Ok(memory::room(usize::try_from(len.min(self.most)).unwrap_or(usize::MAX))?)
+            }
         }
     }
 
@@ -68,41 +54,38 @@ impl Tree {
     }
 
     /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
-    pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>)) {
+    pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
         match value {
             Value::Bytes(bytes) | Value::ByteArray(bytes) => {
-                if is_place(bytes, bytes.capacity()) {
-                    place(bytes);
-                }
+                if is_place(bytes, bytes.capacity()) { place(bytes) } else { Ok(()) }
             }
             Value::Array(array) => Tree::fill_array(array, place),
             Value::MaskedArray(masked) => {
-                masked.arrays_mut().for_each(|array| Tree::fill_array(array, place));
+                masked.arrays_mut().try_for_each(|array| Tree::fill_array(array, place))
             }
             Value::ObjectArray(array) => {
-                array.items_mut().iter_mut().for_each(|item| Tree::fill(item, place));
+                array.items_mut().iter_mut().try_for_each(|item| Tree::fill(item, place))
             }
             Value::TypedArray(array) => {
                 let data = array.data_mut();
-                if is_place(data, data.capacity()) {
-                    place(data);
-                }
+                if is_place(data, data.capacity()) { place(data) } else { Ok(()) }
             }
             Value::List(items) | Value::Tuple(items) => {
-                items.iter_mut().for_each(|item| Tree::fill(item, place))
+                items.iter_mut().try_for_each(|item| Tree::fill(item, place))
             }
-            Value::Deque(deque) => deque.items.iter_mut().for_each(|item| Tree::fill(item, place)),
-            Value::Slice(parts) => parts.iter_mut().for_each(|part| Tree::fill(part, place)),
+            Value::Deque(deque) => deque.items.iter_mut().try_for_each(|item| Tree::fill(item, place)),
+            Value::Slice(parts) => parts.iter_mut().try_for_each(|part| Tree::fill(part, place)),
             Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
-                pairs.iter_mut().for_each(|(_, value)| Tree::fill(value, place))
+                pairs.iter_mut().try_for_each(|(_, value)| Tree::fill(value, place))
             }
-            Value::Record(record) => record.fields.iter_mut().for_each(|(_, field)| Tree::fill(field, place)),
+            Value::Record(record) => record.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place)),
             Value::EnumMember(member) => Tree::fill(&mut member.value, place),
             Value::Exception(report) => {
                 for entry in &mut report.entries {
-                    entry.args.iter_mut().for_each(|arg| Tree::fill(arg, place));
-                    entry.fields.iter_mut().for_each(|(_, field)| Tree::fill(field, place));
+                    entry.args.iter_mut().try_for_each(|arg| Tree::fill(arg, place))?;
+                    entry.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place))?;
                 }
+                Ok(())
             }
             // Sets hold keys, and keys are inline.
             Value::Set(_)
@@ -117,15 +100,13 @@ impl Tree {
             | Value::Standard(_)
             | Value::Scalar(_)
             | Value::Element(_)
-            | Value::StringArray(_) => {}
+            | Value::StringArray(_) => Ok(()),
         }
     }
 
-    fn fill_array(array: &mut Array, place: &mut impl FnMut(&mut Vec<u8>)) {
+    fn fill_array(array: &mut Array, place: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
         let data = array.data_mut();
-        if is_place(data, data.capacity()) {
-            place(data);
-        }
+        if is_place(data, data.capacity()) { place(data) } else { Ok(()) }
     }
 }
 
@@ -154,7 +135,7 @@ impl Build for Tree {
     }
 
     fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Value> {
-        Ok(Value::Int(Int::from_sign_magnitude(negative, magnitude)))
+        Ok(Value::Int(Int::of_parts(negative, magnitude)?))
     }
 
     fn float(&mut self, value: f64) -> Result<Value> {
@@ -169,10 +150,10 @@ impl Build for Tree {
         match text {
             // The reader has found every byte below 0x80.
             Characters::Ascii(bytes) => {
-                string(std::str::from_utf8(bytes).unwrap_or_default()).map(Value::Str)
+                Ok(Value::Str(memory::text(std::str::from_utf8(bytes).unwrap_or_default())?))
             }
-            Characters::Utf8(text) => string(text).map(Value::Str),
-            Characters::Surrogates(bytes) => match Surrogates::new(copied(bytes)?) {
+            Characters::Utf8(text) => Ok(Value::Str(memory::text(text)?)),
+            Characters::Surrogates(bytes) => match Surrogates::new(memory::copied(bytes)?) {
                 Some(text) => Ok(Value::Surrogates(text)),
                 None => Err(Error::new(Code::BadUtf8)),
             },
@@ -188,72 +169,68 @@ impl Build for Tree {
     }
 
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Value> {
-        Ok(Value::Array(Box::new(Array::trusted(head, self.held(data)?))))
+        Ok(Value::Array(memory::boxed(Array::trusted(head, self.held(data)?))?))
     }
 
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Value> {
-        Ok(Value::TypedArray(Box::new(TypedArray::trusted(code, self.held(data)?))))
+        Ok(Value::TypedArray(memory::boxed(TypedArray::trusted(code, self.held(data)?))?))
     }
 
     fn standard(&mut self, value: Standard) -> Result<Value> {
-        Ok(Value::Standard(Box::new(value)))
+        Ok(Value::Standard(memory::boxed(value)?))
     }
 
     fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<Value> {
-        Scalar::new(kind, copied(payload)?).map(|scalar| Value::Scalar(Box::new(scalar)))
+        Ok(Value::Scalar(memory::boxed(Scalar::new(kind, memory::copied(payload)?)?)?))
     }
 
     fn element(&mut self, dtype: Dtype, bytes: &[u8]) -> Result<Value> {
-        Ok(Value::Element(Box::new(Element::trusted(dtype, copied(bytes)?))))
+        Ok(Value::Element(memory::boxed(Element::trusted(dtype, memory::copied(bytes)?))?))
     }
 
     fn masked(&mut self, parts: MaskedParts<'_>) -> Result<Value> {
         let data = self.array_of(parts.data)?;
         let mask = parts.mask.map(|part| self.array_of(part)).transpose()?;
         let fill_value = parts.fill_value.map(|part| self.array_of(part)).transpose()?;
-        Ok(Value::MaskedArray(Box::new(MaskedArray::trusted(data, mask, fill_value, parts.hard_mask))))
+        Ok(Value::MaskedArray(memory::boxed(MaskedArray::trusted(data, mask, fill_value, parts.hard_mask))?))
     }
 
     fn strings(&mut self, parts: StringParts<'_>) -> Result<Value> {
-        let mut items = reserved(parts.items.len())?;
-        for item in parts.items {
-            items.push(item.map(string).transpose()?);
-        }
+        let items = memory::collect(parts.items.into_iter().map(|item| item.map(memory::text).transpose()))?;
         let array = StringArray::trusted(parts.missing, parts.coerce, parts.shape, items);
-        Ok(Value::StringArray(Box::new(array)))
+        Ok(Value::StringArray(memory::boxed(array)?))
     }
 
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence> {
-        Ok((kind, reserved(len)?))
+        Ok((kind, memory::room(len)?))
     }
 
     fn push(&mut self, sequence: &mut Self::Sequence, item: Value) -> Result<()> {
-        sequence.1.push(item);
-        Ok(())
+        Ok(memory::push(&mut sequence.1, item)?)
     }
 
     fn finish_sequence(&mut self, (kind, items): Self::Sequence) -> Result<Value> {
         Ok(match kind {
             SequenceKind::List => Value::List(items),
             SequenceKind::Tuple => Value::Tuple(items),
-            SequenceKind::Deque(maxlen) => Value::Deque(Box::new(Deque { maxlen, items })),
+            SequenceKind::Deque(maxlen) => Value::Deque(memory::boxed(Deque { maxlen, items })?),
             SequenceKind::Slice => match <[Value; 3]>::try_from(items) {
-                Ok(parts) => Value::Slice(Box::new(parts)),
+                Ok(parts) => Value::Slice(memory::boxed(parts)?),
                 Err(_) => return Err(Error::new(Code::BadArity)),
             },
         })
     }
 
     fn finish_objects(&mut self, (_, items): Self::Sequence, shape: Shape) -> Result<Value> {
-        Ok(Value::ObjectArray(Box::new(ObjectArray::trusted(shape, items))))
+        Ok(Value::ObjectArray(memory::boxed(ObjectArray::trusted(shape, items))?))
     }
 
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {
-        Ok((kind, reserved(len)?))
+        Ok((kind, memory::room(len)?))
     }
 
     fn insert(&mut self, map: &mut Self::Map, key: Value, value: Value) -> Result<bool> {
-        map.1.push((key, value));
+        memory::push(&mut map.1, (key, value))?;
         Ok(true)
     }
 
@@ -266,11 +243,11 @@ impl Build for Tree {
     }
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
-        Ok((kind, reserved(len)?))
+        Ok((kind, memory::room(len)?))
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Value) -> Result<bool> {
-        set.1.push(member);
+        memory::push(&mut set.1, member)?;
         Ok(true)
     }
 
@@ -287,10 +264,9 @@ impl Build for Tree {
         names: RecordNames<'_>,
         parts: Vec<(TextRef<'_>, Value)>,
     ) -> Result<Value> {
-        let mut fields = reserved(parts.len())?;
-        fields.extend(parts.into_iter().map(|(name, value)| (name.to_text(), value)));
-        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
-        Ok(Value::Record(Box::new(Record { kind, module, qualname, fields })))
+        let fields = named(parts)?;
+        let (module, qualname) = (names.module.try_to_text()?, names.qualname.try_to_text()?);
+        Ok(Value::Record(memory::boxed(Record { kind, module, qualname, fields })?))
     }
 
     fn enum_member(
@@ -299,49 +275,51 @@ impl Build for Tree {
         name: Option<TextRef<'_>>,
         value: Value,
     ) -> Result<Value> {
-        let (module, qualname) = (names.module.to_text(), names.qualname.to_text());
-        let name = name.map(TextRef::to_text);
-        Ok(Value::EnumMember(Box::new(EnumMember { module, qualname, name, value })))
+        let (module, qualname) = (names.module.try_to_text()?, names.qualname.try_to_text()?);
+        let name = name.map(TextRef::try_to_text).transpose()?;
+        Ok(Value::EnumMember(memory::boxed(EnumMember { module, qualname, name, value })?))
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Value>>) -> Result<Value> {
-        let entries = entries.into_iter().map(entry).collect();
-        Ok(Value::Exception(Box::new(Report { entries })))
+        let entries = memory::collect(entries.into_iter().map(entry))?;
+        Ok(Value::Exception(memory::boxed(Report { entries })?))
     }
 }
 
-fn entry(parts: EntryParts<'_, Value>) -> Entry {
+fn entry(parts: EntryParts<'_, Value>) -> std::result::Result<Entry, Full> {
     let head = parts.head;
-    let texts = |texts: Vec<TextRef<'_>>| texts.into_iter().map(TextRef::to_text).collect();
-    Entry {
-        module: head.module.to_text(),
-        qualname: head.qualname.to_text(),
-        bases: texts(head.bases),
-        message: head.message.to_text(),
-        notes: texts(head.notes),
-        denials: texts(head.denials),
-        cut: texts(head.cut),
-        frames: head
-            .frames
-            .iter()
-            .map(|frame| {
-                let [line, end_line, column, end_column] = frame.position;
-                TraceFrame {
-                    file: frame.file.to_text(),
-                    line,
-                    end_line,
-                    column,
-                    end_column,
-                    function: frame.function.to_text(),
-                    source: frame.source.map(TextRef::to_text),
-                }
-            })
-            .collect(),
+    let texts = |texts: Vec<TextRef<'_>>| memory::collect(texts.into_iter().map(TextRef::try_to_text));
+    Ok(Entry {
+        module: head.module.try_to_text()?,
+        qualname: head.qualname.try_to_text()?,
+        bases: texts(head.bases)?,
+        message: head.message.try_to_text()?,
+        notes: texts(head.notes)?,
+        denials: texts(head.denials)?,
+        cut: texts(head.cut)?,
+        frames: memory::collect(head.frames.iter().map(frame))?,
         suppress_context: head.suppress_context,
         cause: head.cause,
         context: head.context,
         members: head.members,
         args: parts.args,
-        fields: parts.fields.into_iter().map(|(name, value)| (name.to_text(), value)).collect(),
-    }
+        fields: named(parts.fields)?,
+    })
+}
+
+fn frame(parts: &FrameParts<'_>) -> std::result::Result<TraceFrame, Full> {
+    let [line, end_line, column, end_column] = parts.position;
+    Ok(TraceFrame {
+        file: parts.file.try_to_text()?,
+        line,
+        end_line,
+        column,
+        end_column,
+        function: parts.function.try_to_text()?,
+        source: parts.source.map(TextRef::try_to_text).transpose()?,
+    })
+}
+
+fn named(parts: Vec<(TextRef<'_>, Value)>) -> std::result::Result<Vec<(Text, Value)>, Full> {
+    memory::collect(parts.into_iter().map(|(name, value)| Ok((name.try_to_text()?, value))))
 }

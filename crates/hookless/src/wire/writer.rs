@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::error::{Code, Error, Result};
 use crate::frame::RegionCursor;
 use crate::limits::{Budget, Limits, charge, over};
+use crate::memory::{self, Boxed, Full};
 use crate::wire::links::Links;
 use crate::wire::marker::Node;
 use crate::wire::{MapKind, SequenceKind, SetKind, keys, raw, wide};
@@ -73,7 +74,7 @@ struct Table {
     done: u64,
     key: usize,
     outer: keys::Marks,
-    forms: Option<Box<keys::Forms<'static>>>,
+    forms: Option<Boxed<keys::Forms<'static>>>,
 }
 
 impl<'l> Writer<'l> {
@@ -122,7 +123,7 @@ impl<'l> Writer<'l> {
         if len > self.limits.body {
             return Err(over(Code::BodyLimit, len, self.limits.body));
         }
-        self.out.try_reserve(more).map_err(|_| Error::new(Code::OutOfMemory))
+        self.out.try_reserve(more).map_err(|_| Full.into())
     }
 
     /// A sequence of `len` items (V14, D15, D16), to be written next; closed by [`Writer::end_sequence`].
@@ -195,14 +196,14 @@ impl<'l> Writer<'l> {
         };
         self.node(node, len)?;
         let outer_key = std::mem::replace(&mut self.in_key, true);
-        Ok(SetScope { table: self.table(), outer_key, members: Vec::with_capacity(len.min(1024)) })
+        Ok(SetScope { table: self.table(), outer_key, members: memory::room(len.min(1024))? })
     }
 
     /// A member is written.
     #[inline]
     pub fn member(&mut self, set: &mut SetScope) -> Result<()> {
         let end = self.out.len();
-        set.members.push(set.table.key..end);
+        memory::push(&mut set.members, set.table.key..end)?;
         self.admit(&mut set.table, false)?;
         set.table.key = end;
         Ok(())
@@ -226,12 +227,10 @@ impl<'l> Writer<'l> {
         if !set.members.is_sorted_by(|a, b| bytes(a) < bytes(b)) {
             return Err(Error::new(Code::DuplicateKey));
         }
-        let mut sorted = Vec::new();
-        let len = self.out.len().saturating_sub(set.table.items);
-        sorted.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
-        set.members.iter().for_each(|member| sorted.extend_from_slice(bytes(member)));
+        let mut sorted = memory::room(self.out.len().saturating_sub(set.table.items))?;
+        set.members.iter().try_for_each(|member| memory::extend(&mut sorted, bytes(member)))?;
         self.out.truncate(set.table.items);
-        self.out.extend_from_slice(&sorted);
+        memory::extend(&mut self.out, &sorted)?;
         Ok(())
     }
 
@@ -249,19 +248,19 @@ impl<'l> Writer<'l> {
 
     fn array_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
-        raw::array(&mut self.out, count);
+        raw::array(&mut self.out, count)?;
         Ok(())
     }
 
     fn map_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
-        raw::map(&mut self.out, count);
+        raw::map(&mut self.out, count)?;
         Ok(())
     }
 
     fn node(&mut self, node: Node, items: usize) -> Result<()> {
         self.array_head(items.saturating_add(1))?;
-        self.out.extend_from_slice(&node.marker());
+        memory::extend(&mut self.out, &node.marker())?;
         Ok(())
     }
 
@@ -300,9 +299,8 @@ impl<'l> Writer<'l> {
     fn is_new(&mut self, table: &mut Table, is_map: bool) -> Result<bool> {
         if table.forms.is_none() {
             let items = self.out.get(table.items..table.key).unwrap_or_default();
-            table.forms = Some(Box::new(
-                keys::Forms::of_prior(items, table.done, is_map, &mut self.forms)?.into_owned(),
-            ));
+            let prior = keys::Forms::of_prior(items, table.done, is_map, &mut self.forms)?.into_owned()?;
+            table.forms = Some(memory::boxed(prior)?);
         }
         let key = self.out.get(table.key..).unwrap_or_default();
         table.forms.as_mut().map_or(Ok(true), |forms| forms.add_owned(key, &mut self.forms))

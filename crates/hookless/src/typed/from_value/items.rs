@@ -4,7 +4,7 @@ use std::vec::IntoIter;
 
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 
-use super::FromValue;
+use super::{FromValue, Wanted};
 use crate::error::{Error, Result};
 use crate::typed::place::{Keys, Place};
 use crate::value::Value;
@@ -31,7 +31,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     let found = visitor.visit_seq(&mut items)?;
     match items.rest.len() {
         0 => Ok(found),
-        _ => Err(Error::invalid_length(len, &format!("{} items", items.given).as_str())),
+        _ => Err(Error::invalid_length(len, &Wanted("", items.given, " items"))),
     }
 }
 
@@ -45,7 +45,7 @@ impl<'de> SeqAccess<'de> for &mut Items {
         let found = seed.deserialize(FromValue::new(item, self.place, self.keys));
         found.map(Some).map_err(|error| {
             error.within(|path| match self.is_set {
-                true => path.push_str(&format!("{{{index}}}")),
+                true => path.add(format_args!("{{{index}}}")),
                 false => push_index(path, wide(index)),
             })
         })

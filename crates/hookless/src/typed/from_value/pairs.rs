@@ -4,8 +4,9 @@ use std::vec::IntoIter;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 
-use super::FromValue;
+use super::{FromValue, Wanted};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::typed::keys;
 use crate::typed::place::{Keys, Place, step};
 use crate::value::Value;
@@ -37,18 +38,17 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     let found = visitor.visit_map(&mut pairs)?;
     match (pairs.rest.len(), &pairs.value) {
         (0, None) => Ok(found),
-        _ => Err(Error::invalid_length(len, &format!("{} pairs", pairs.given).as_str())),
+        _ => Err(Error::invalid_length(len, &Wanted("", pairs.given, " pairs"))),
     }
 }
 
 impl Pairs {
     /// The key's text, in the memory of the one before.
-    fn name(&mut self, key: &Value) -> Option<String> {
-        let Value::Str(text) = key else { return None };
+    fn name(&mut self, key: &Value) -> Result<Option<String>> {
+        let Value::Str(text) = key else { return Ok(None) };
         let mut name = self.name.take().unwrap_or_default();
-        name.clear();
-        name.push_str(text);
-        Some(name)
+        memory::replace(&mut name, text)?;
+        Ok(Some(name))
     }
 }
 
@@ -59,10 +59,10 @@ impl<'de> MapAccess<'de> for &mut Pairs {
         let Some((key, value)) = self.rest.next() else { return Ok(None) };
         let index = self.given;
         self.given = index.saturating_add(1);
-        self.name = self.name(&key);
+        self.name = self.name(&key)?;
         self.value = Some(value);
         let found = seed.deserialize(FromValue::new(key, self.place, self.keys));
-        found.map(Some).map_err(|error| error.within(|path| path.push_str(&format!(".keys[{index}]"))))
+        found.map(Some).map_err(|error| error.within(|path| path.add(format_args!(".keys[{index}]"))))
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {

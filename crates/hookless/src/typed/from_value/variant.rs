@@ -1,6 +1,6 @@
 //! T2: enums in serde's external form.
 
-use serde::de::value::StringDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, Unexpected, VariantAccess, Visitor,
 };
@@ -56,8 +56,9 @@ impl<'de> EnumAccess<'de> for Variant {
     type Variant = Content;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Content)> {
-        let name: StringDeserializer<Error> = self.name.clone().into_deserializer();
-        Ok((seed.deserialize(name)?, Content { name: self.name, content: self.content }))
+        let name: StrDeserializer<'_, Error> = self.name.as_str().into_deserializer();
+        let found = seed.deserialize(name)?;
+        Ok((found, Content { name: self.name, content: self.content }))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::ser::{self, Serialize};
 
 use super::{ToValue, in_variant};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::typed::place::reserved;
 use crate::value::Value;
 use crate::wire::{push_index, wide};
@@ -24,7 +25,7 @@ impl Items {
         variant: Option<&'static str>,
         outside: ToValue,
     ) -> Result<Items> {
-        Ok(Items { wrap, items: reserved(len), variant, inside: outside.inside()? })
+        Ok(Items { wrap, items: reserved(len)?, variant, inside: outside.inside()? })
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<()> {
@@ -32,16 +33,15 @@ impl Items {
             let error = error.within(|path| push_index(path, wide(self.items.len())));
             self.variant.into_iter().fold(error, in_variant)
         })?;
-        self.items.push(item);
-        Ok(())
+        Ok(memory::push(&mut self.items, item)?)
     }
 
     fn close(self) -> Result<Value> {
         let value = (self.wrap)(self.items);
-        Ok(match self.variant {
+        match self.variant {
             Some(name) => ToValue::variant(name, value),
-            None => value,
-        })
+            None => Ok(value),
+        }
     }
 }
 

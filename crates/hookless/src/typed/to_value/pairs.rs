@@ -4,6 +4,7 @@ use serde::ser::{self, Serialize};
 
 use super::{ToValue, in_variant};
 use crate::error::{Error, Result};
+use crate::memory::{self, Steps};
 use crate::typed::keys;
 use crate::typed::place::{Keys, reserved, step};
 use crate::value::Value;
@@ -20,10 +21,10 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     pub(super) fn open(len: usize, variant: Option<&'static str>, outside: ToValue) -> Result<Pairs> {
-        Ok(Pairs { pairs: reserved(len), key: None, variant, inside: outside.inside()? })
+        Ok(Pairs { pairs: reserved(len)?, key: None, variant, inside: outside.inside()? })
     }
 
-    fn located(&self, error: Error, add: impl FnOnce(&mut String)) -> Error {
+    fn located(&self, error: Error, add: impl FnOnce(&mut Steps)) -> Error {
         self.variant.into_iter().fold(error.within(add), in_variant)
     }
 
@@ -32,7 +33,7 @@ impl Pairs {
         match key.serialize(self.inside.clone()) {
             Ok(key) => self.key = Some(key),
             Err(error) => {
-                return Err(self.located(error, |path| path.push_str(&format!(".keys[{index}]"))));
+                return Err(self.located(error, |path| path.add(format_args!(".keys[{index}]"))));
             }
         }
         Ok(())
@@ -41,7 +42,7 @@ impl Pairs {
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         let key = self.key.take().ok_or_else(|| <Error as ser::Error>::custom("a value without a key"))?;
         match value.serialize(self.inside.clone()) {
-            Ok(value) => self.pairs.push((key, value)),
+            Ok(value) => memory::push(&mut self.pairs, (key, value))?,
             Err(error) => {
                 return Err(self.located(error, |path| step(path, keys::text(&key), self.pairs.len())));
             }
@@ -50,7 +51,7 @@ impl Pairs {
     }
 
     fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.key = Some(Value::Str(name.to_owned()));
+        self.key = Some(Value::Str(memory::text(name)?));
         self.value(value)
     }
 
@@ -62,10 +63,10 @@ impl Pairs {
             keys::check(&self.pairs).map_err(|error| self.located(error, |_| ()))?;
         }
         let value = Value::Dict(self.pairs);
-        Ok(match self.variant {
+        match self.variant {
             Some(name) => ToValue::variant(name, value),
-            None => value,
-        })
+            None => Ok(value),
+        }
     }
 }
 

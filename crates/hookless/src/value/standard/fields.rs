@@ -1,5 +1,7 @@
 //! The fields of a payload, one after the other.
 
+use std::fmt;
+
 use crate::error::{Code, Error, Result};
 use crate::limits::over;
 use crate::value::{Text, TextRef};
@@ -12,8 +14,8 @@ pub(super) struct Fields<'b> {
 
 /// `bad_payload`, with the field and what it must be.
 #[cold]
-pub(super) fn bad(what: impl Into<String>) -> Error {
-    Error::new(Code::BadPayload).note(what.into())
+pub(super) fn bad(what: impl fmt::Display) -> Error {
+    Error::new(Code::BadPayload).note(what)
 }
 
 impl<'b> Fields<'b> {
@@ -36,7 +38,7 @@ impl<'b> Fields<'b> {
                 self.rest = rest;
                 Ok(taken)
             }
-            None => Err(bad(format!("{what} is missing or cut"))),
+            None => Err(bad(format_args!("{what} is missing or cut"))),
         }
     }
 
@@ -46,7 +48,7 @@ impl<'b> Fields<'b> {
                 self.rest = rest;
                 Ok(*taken)
             }
-            None => Err(bad(format!("{what} is missing or cut"))),
+            None => Err(bad(format_args!("{what} is missing or cut"))),
         }
     }
 
@@ -75,7 +77,7 @@ impl<'b> Fields<'b> {
         let bytes = self.take(len, what)?;
         self.check_int(bytes.len())?;
         if bytes.first() == Some(&0) {
-            return Err(Error::new(Code::NotCanonical).note(format!("{what} begins with a zero byte")));
+            return Err(Error::new(Code::NotCanonical).note(format_args!("{what} begins with a zero byte")));
         }
         Ok(bytes)
     }
@@ -92,16 +94,17 @@ impl<'b> Fields<'b> {
 
     /// Text of these bytes.
     pub(super) fn text(bytes: &[u8], what: &str) -> Result<Text> {
-        TextRef::from_generalised(bytes)
-            .map(TextRef::to_text)
-            .ok_or_else(|| Error::new(Code::BadUtf8).note(format!("{what} is no text")))
+        match TextRef::from_generalised(bytes) {
+            Some(text) => Ok(text.try_to_text()?),
+            None => Err(Error::new(Code::BadUtf8).note(format_args!("{what} is no text"))),
+        }
     }
 
     /// Nothing may be left.
     pub(super) fn finish(&self) -> Result<()> {
         match self.rest.len() {
             0 => Ok(()),
-            more => Err(bad(format!("{more} bytes more than its fields take"))),
+            more => Err(bad(format_args!("{more} bytes more than its fields take"))),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::bad_value;
 use super::fields::{Fields, bad};
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::Text;
 
 /// D8: `uuid.SafeUUID`, whether a UUID was made in a way that is safe for several processes.
@@ -70,11 +71,12 @@ impl Uuid {
         }
     }
 
-    pub(super) fn write(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bytes);
+    pub(super) fn write(self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::extend(out, &self.bytes)?;
         if self.safety != UuidSafety::Unknown {
-            out.push(self.safety.number());
+            memory::push(out, self.safety.number())?;
         }
+        Ok(())
     }
 }
 
@@ -109,7 +111,7 @@ impl Ip {
             std::net::IpAddr::V6(v6) => (v6.to_bits(), 128),
         };
         if prefix > width || (kind == IpKind::Address && prefix != width) {
-            return Err(bad(format!("a prefix of {prefix} bits")));
+            return Err(bad(format_args!("a prefix of {prefix} bits")));
         }
         let host = bits.checked_shl(u32::from(prefix)).unwrap_or(0);
         if kind == IpKind::Network && host != 0 {
@@ -150,7 +152,7 @@ impl Ip {
             0 | 3 => IpKind::Address,
             1 | 4 => IpKind::Network,
             2 | 5 => IpKind::Interface,
-            other => return Err(bad(format!("kind {other} is past 5"))),
+            other => return Err(bad(format_args!("kind {other} is past 5"))),
         };
         let address: std::net::IpAddr = if number < 3 {
             <[u8; 4]>::try_from(fields.take(4, "address")?)
@@ -174,25 +176,25 @@ impl Ip {
         Ip::new(kind, address, prefix, Some(Fields::text(fields.all(), "scope")?))
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
         let class = match self.kind {
-            IpKind::Address => 0,
+            IpKind::Address => 0u8,
             IpKind::Network => 1,
             IpKind::Interface => 2,
         };
         match self.address {
             std::net::IpAddr::V4(v4) => {
-                out.push(class);
-                out.extend_from_slice(&v4.octets());
+                memory::push(out, class)?;
+                memory::extend(out, &v4.octets())?;
             }
             std::net::IpAddr::V6(v6) => {
-                out.push(class + 3);
-                out.extend_from_slice(&v6.octets());
+                memory::push(out, class.saturating_add(3))?;
+                memory::extend(out, &v6.octets())?;
             }
         }
         if self.kind != IpKind::Address {
-            out.push(self.prefix);
+            memory::push(out, self.prefix)?;
         }
-        out.extend_from_slice(self.scope.as_ref().map_or(&[], Text::as_bytes));
+        memory::extend(out, self.scope.as_ref().map_or(&[], Text::as_bytes))
     }
 }

@@ -1,11 +1,12 @@
-//! Decimals, fractions, ranges, and the exact values by which they are compared as keys: D9–D11, K4, K7.
+//! Decimals, fractions, ranges: D9–D11.
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::BigUint;
 use num_integer::Integer;
 
 use super::bad_value;
 use super::fields::{Fields, bad};
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::Int;
 
 /// The exponents that libmpdec, CPython's decimals, can hold.
@@ -55,9 +56,9 @@ impl Decimal {
         }
         let more = i64::try_from(digits.len()).unwrap_or(i64::MAX).saturating_sub(1);
         if exponent < ETINY || exponent.saturating_add(more) > EMAX {
-            return Err(bad(format!("exponent {exponent}")));
+            return Err(bad(format_args!("exponent {exponent}")));
         }
-        Ok(Decimal::Finite { negative, digits: digits.to_owned(), exponent })
+        Ok(Decimal::Finite { negative, digits: memory::text(digits)?, exponent })
     }
 
     /// A NaN, with the digits of its payload.
@@ -69,7 +70,7 @@ impl Decimal {
         if digits.starts_with('0') {
             return Err(Error::new(Code::NotCanonical).note("a payload begins with zero"));
         }
-        Ok(Decimal::NaN { negative, signalling, digits: digits.to_owned() })
+        Ok(Decimal::NaN { negative, signalling, digits: memory::text(digits)? })
     }
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Decimal> {
@@ -77,7 +78,7 @@ impl Decimal {
         let negative = class & 4 != 0;
         let exponent = if class & 3 == 0 { fields.i64("exponent")? } else { 0 };
         if class > 7 {
-            return Err(bad(format!("class {class} is past 7")));
+            return Err(bad(format_args!("class {class} is past 7")));
         }
         if class & 3 == 1 {
             return Ok(Decimal::Infinity { negative });
@@ -91,20 +92,33 @@ impl Decimal {
         }
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let sign = |negative: bool| if negative { 4 } else { 0 };
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
         match self {
             Decimal::Finite { negative, digits, exponent } => {
-                out.push(sign(*negative));
-                out.extend_from_slice(&exponent.to_be_bytes());
-                out.extend_from_slice(digits.as_bytes());
+                Decimal::write_finite(out, *negative, digits, *exponent)
             }
-            Decimal::Infinity { negative } => out.push(1 | sign(*negative)),
+            Decimal::Infinity { negative } => memory::push(out, 1 | Decimal::sign(*negative)),
             Decimal::NaN { negative, signalling, digits } => {
-                out.push(sign(*negative) | if *signalling { 3 } else { 2 });
-                out.extend_from_slice(digits.as_bytes());
+                memory::push(out, Decimal::sign(*negative) | if *signalling { 3 } else { 2 })?;
+                memory::extend(out, digits.as_bytes())
             }
         }
+    }
+
+    /// The payload of a finite number.
+    pub(crate) fn write_finite(
+        out: &mut Vec<u8>,
+        negative: bool,
+        digits: &str,
+        exponent: i64,
+    ) -> std::result::Result<(), Full> {
+        memory::push(out, Decimal::sign(negative))?;
+        memory::extend(out, &exponent.to_be_bytes())?;
+        memory::extend(out, digits.as_bytes())
+    }
+
+    const fn sign(negative: bool) -> u8 {
+        if negative { 4 } else { 0 }
     }
 
     /// How many digits the number takes when it is written out, without zeros at its end; none when these are too many for it to equal
@@ -122,7 +136,7 @@ fn check_digits(digits: &str) -> Result<()> {
 }
 
 /// Digits without the zeros at their end, which the exponent takes over; zero is `0` and 0.
-fn stripped(digits: &str, exponent: i64) -> (&str, i64) {
+pub(super) fn stripped(digits: &str, exponent: i64) -> (&str, i64) {
     let short = digits.trim_end_matches('0');
     if short.is_empty() {
         return ("0", 0);
@@ -158,7 +172,7 @@ impl Fraction {
         if divisor != BigUint::from(1u8) {
             return Err(Error::new(Code::NotCanonical).note("not in lowest terms"));
         }
-        Ok(Fraction { negative, numerator: numerator.to_vec(), denominator: denominator.to_vec() })
+        Ok(Fraction { negative, numerator: memory::copied(numerator)?, denominator: memory::copied(denominator)? })
     }
 
     /// Whether it is below zero.
@@ -181,10 +195,15 @@ impl Fraction {
         Fraction::new(negative, numerator, denominator)
     }
 
+    /// Of parts that have no common divisor.
+    pub(super) fn of_parts(negative: bool, numerator: Vec<u8>, denominator: Vec<u8>) -> Fraction {
+        Fraction { negative, numerator, denominator }
+    }
+
     /// Of a payload that has been checked: a common divisor is not looked for again.
     pub(crate) fn of_checked(payload: &[u8]) -> Result<Fraction> {
         let (negative, numerator, denominator) = Fraction::terms(&mut Fields::over(payload, u64::MAX))?;
-        Ok(Fraction { negative, numerator: numerator.to_vec(), denominator: denominator.to_vec() })
+        Ok(Fraction { negative, numerator: memory::copied(numerator)?, denominator: memory::copied(denominator)? })
     }
 
     fn terms<'b>(fields: &mut Fields<'b>) -> Result<(bool, &'b [u8], &'b [u8])> {
@@ -196,10 +215,10 @@ impl Fraction {
         Ok((negative, numerator, denominator))
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(self.negative));
-        push_magnitude(out, &self.numerator);
-        out.extend_from_slice(&self.denominator);
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::push(out, u8::from(self.negative))?;
+        push_magnitude(out, &self.numerator)?;
+        memory::extend(out, &self.denominator)
     }
 }
 
@@ -230,7 +249,7 @@ impl Range {
 
     /// Bytes of the longest magnitude.
     pub(super) fn longest(&self) -> usize {
-        self.parts().into_iter().map(|part| part.magnitude_be().len()).max().unwrap_or_default()
+        self.parts().into_iter().map(|part| part.magnitude(&mut [0; 8]).len()).max().unwrap_or_default()
     }
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Range> {
@@ -238,10 +257,11 @@ impl Range {
         Range::new(start, stop, int(fields, "step")?)
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
         for part in self.parts() {
-            push_int(out, part);
+            push_int(out, part)?;
         }
+        Ok(())
     }
 }
 
@@ -249,7 +269,7 @@ fn sign(fields: &mut Fields<'_>) -> Result<bool> {
     match fields.u8("sign")? {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(bad(format!("sign {other} is not 0 or 1"))),
+        other => Err(bad(format_args!("sign {other} is not 0 or 1"))),
     }
 }
 
@@ -258,208 +278,27 @@ fn int(fields: &mut Fields<'_>, what: &str) -> Result<Int> {
     let len = fields.len32(what)?;
     let magnitude = fields.magnitude(len, what)?;
     if negative && magnitude.is_empty() {
-        return Err(Error::new(Code::NotCanonical).note(format!("{what} is zero below zero")));
+        return Err(Error::new(Code::NotCanonical).note(format_args!("{what} is zero below zero")));
     }
-    Ok(Int::from_sign_magnitude(negative, magnitude))
+    Ok(Int::of_parts(negative, magnitude)?)
 }
 
-fn push_magnitude(out: &mut Vec<u8>, magnitude: &[u8]) {
-    out.extend_from_slice(&u32::try_from(magnitude.len()).unwrap_or(u32::MAX).to_be_bytes());
-    out.extend_from_slice(magnitude);
+fn push_magnitude(out: &mut Vec<u8>, magnitude: &[u8]) -> std::result::Result<(), Full> {
+    memory::extend(out, &u32::try_from(magnitude.len()).unwrap_or(u32::MAX).to_be_bytes())?;
+    memory::extend(out, magnitude)
 }
 
-fn push_int(out: &mut Vec<u8>, int: &Int) {
-    out.push(u8::from(int.is_negative()));
-    push_magnitude(out, &int.magnitude_be());
+/// A part of a range, as in the payload.
+pub(super) fn push_int(out: &mut Vec<u8>, int: &Int) -> std::result::Result<(), Full> {
+    push_parts(out, int.is_negative(), int.magnitude(&mut [0; 8]))
 }
 
-/// K4: the exact value of a number, in the one form that all kinds of numbers share.
-pub(crate) enum Exact {
-    /// Sign and magnitude.
-    Int(bool, Vec<u8>),
-    /// A float that is no int, an infinity among them.
-    Float(f64),
-    /// A fraction that is neither.
-    Fraction(Fraction),
-    /// A decimal that is too long to equal any of those: sign, digits without zeros at the end, exponent.
-    Decimal(bool, String, i64),
-}
-
-/// K4 for a fraction.
-pub(crate) fn exact_fraction(number: &Fraction) -> Exact {
-    let numerator = BigUint::from_bytes_be(&number.numerator);
-    exact(number.negative, numerator, BigUint::from_bytes_be(&number.denominator))
-}
-
-/// K4 for a decimal; none for a NaN.
-pub(crate) fn exact_decimal(number: &Decimal, int_bytes: u64) -> Option<Exact> {
-    let (negative, digits, exponent) = match number {
-        Decimal::Finite { negative, digits, exponent } => (*negative, digits, *exponent),
-        Decimal::Infinity { negative: true } => return Some(Exact::Float(f64::NEG_INFINITY)),
-        Decimal::Infinity { negative: false } => return Some(Exact::Float(f64::INFINITY)),
-        Decimal::NaN { .. } => return None,
-    };
-    let (digits, power) = stripped(digits, exponent);
-    if number.written_out(int_bytes).is_none() {
-        return Some(Exact::Decimal(negative, digits.to_owned(), power));
-    }
-    let count = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
-    let mut value = BigUint::parse_bytes(digits.as_bytes(), 10).unwrap_or_default();
-    if power >= 0 {
-        value *= BigUint::from(10u8).pow(count);
-        return Some(exact(negative, value, BigUint::from(1u8)));
-    }
-    // value / 10^count: the twos and fives that both have are taken out.
-    let twos = value.trailing_zeros().unwrap_or_default().min(u64::from(count));
-    value >>= twos;
-    let fives = take_fives(&mut value, count);
-    let denominator =
-        BigUint::from(5u8).pow(count.saturating_sub(fives)) << u64::from(count).saturating_sub(twos);
-    Some(exact(negative, value, denominator))
-}
-
-/// Divides by 5 as often as it goes, at most `most` times, by its squares: how often.
-fn take_fives(value: &mut BigUint, most: u32) -> u32 {
-    let mut powers = vec![BigUint::from(5u8)];
-    while let Some(last) = powers.last()
-        && last.bits().saturating_mul(2) <= value.bits()
-    {
-        powers.push(last * last);
-    }
-    let mut taken = 0u32;
-    for (index, power) in powers.iter().enumerate().rev() {
-        let Some(times) = u32::try_from(index).ok().and_then(|index| 1u32.checked_shl(index)) else {
-            continue;
-        };
-        // The largest power may go more than once, each smaller one at most once after it.
-        while taken.saturating_add(times) <= most {
-            let (quotient, rest) = value.div_rem(power);
-            if rest != BigUint::ZERO {
-                break;
-            }
-            *value = quotient;
-            taken = taken.saturating_add(times);
-        }
-    }
-    taken
-}
-
-/// The form of numerator / denominator, which are in lowest terms.
-fn exact(negative: bool, numerator: BigUint, denominator: BigUint) -> Exact {
-    if denominator == BigUint::from(1u8) || numerator == BigUint::ZERO {
-        return Exact::Int(negative, numerator.to_bytes_be());
-    }
-    // An odd numerator over a power of two, of which a float holds 53 bits down to 2^-1074.
-    let twos = denominator.trailing_zeros().unwrap_or_default();
-    if denominator.bits() == twos.saturating_add(1)
-        && twos <= 1074
-        && numerator.bits() <= 53
-        && let Ok(odd) = u64::try_from(&numerator)
-    {
-        return Exact::Float(scaled(odd, twos, negative));
-    }
-    let fraction =
-        Fraction { negative, numerator: numerator.to_bytes_be(), denominator: denominator.to_bytes_be() };
-    Exact::Fraction(fraction)
-}
-
-/// odd × 2^-twos, exactly: built from its bits.
-fn scaled(odd: u64, twos: u64, negative: bool) -> f64 {
-    let bits = u64::from(64u32.saturating_sub(odd.leading_zeros()));
-    let sign = if negative { 1u64 << 63 } else { 0 };
-    // The exponent of the leading bit, biased: 1023 + bits - 1 - twos.
-    match (1022u64.saturating_add(bits)).checked_sub(twos) {
-        Some(exponent @ 1..) => {
-            let fraction = (odd << 53u64.saturating_sub(bits)) & ((1 << 52) - 1);
-            f64::from_bits(sign | (exponent << 52) | fraction)
-        }
-        // Subnormal: counted in units of 2^-1074.
-        _ => f64::from_bits(sign | (odd << 1074u64.saturating_sub(twos))),
-    }
-}
-
-/// K7: length, start and step, as far as they count.
-pub(crate) fn range_form(range: &Range) -> Vec<u8> {
-    let [start, stop, step] = range.parts().map(big);
-    let (up, span) = match step.sign() {
-        Sign::Minus => (-&step, &start - &stop),
-        _ => (step.clone(), &stop - &start),
-    };
-    let len = if span.sign() == Sign::Plus { (span - 1u8) / up + 1u8 } else { BigInt::ZERO };
-    let mut out = Vec::new();
-    let mut push = |int: &BigInt| {
-        let (sign, magnitude) = int.to_bytes_be();
-        push_int(&mut out, &Int::from_sign_magnitude(sign == Sign::Minus, &magnitude));
-    };
-    push(&len);
-    if len > BigInt::ZERO {
-        push(&start);
-    }
-    if len > BigInt::from(1u8) {
-        push(&step);
-    }
-    out
-}
-
-fn big(int: &Int) -> BigInt {
-    let sign = if int.is_negative() { Sign::Minus } else { Sign::Plus };
-    BigInt::from_bytes_be(sign, &int.magnitude_be())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn k4_dyadic_numbers_take_the_form_of_the_float() {
-        for bits in [
-            1u64,
-            2,
-            3,
-            0x000f_ffff_ffff_ffff,
-            0x0010_0000_0000_0000,
-            0x3fb9_9999_9999_999a,
-            0x3fe0_0000_0000_0000,
-        ] {
-            let float = f64::from_bits(bits);
-            // Every float is mantissa × 2^exponent.
-            let exponent = (bits >> 52).max(1);
-            let mantissa = (bits & ((1 << 52) - 1)) | if bits >> 52 == 0 { 0 } else { 1 << 52 };
-            let (value, scale) = (BigUint::from(mantissa), BigUint::from(1u8) << (1075 - exponent));
-            let divisor = value.gcd(&scale);
-            match exact(true, value / &divisor, scale / &divisor) {
-                Exact::Float(found) => assert_eq!(found.to_bits(), (-float).to_bits(), "{bits:#x}"),
-                _ => panic!("{bits:#x} is a float"),
-            }
-        }
-    }
-
-    #[test]
-    fn k4_decimals_are_written_out() {
-        let exact =
-            |digits: &str, exponent| exact_decimal(&Decimal::finite(false, digits, exponent).unwrap(), 16384);
-        assert!(matches!(exact("100", -2), Some(Exact::Int(false, one)) if one == [1]));
-        assert!(matches!(exact("5", -1), Some(Exact::Float(half)) if half == 0.5));
-        assert!(
-            matches!(exact("1", -1), Some(Exact::Fraction(f)) if f.numerator() == [1] && f.denominator() == [10])
-        );
-        assert!(
-            matches!(exact("15", -2), Some(Exact::Fraction(f)) if f.numerator() == [3] && f.denominator() == [20])
-        );
-        assert!(matches!(exact("0", 70_000_000), Some(Exact::Int(false, _))));
-        assert!(
-            matches!(exact("10", 100_000), Some(Exact::Decimal(false, digits, 100_001)) if digits == "1")
-        );
-    }
-
-    #[test]
-    fn k4_fives_are_taken_out() {
-        for power in [0u32, 1, 2, 3, 7, 8, 63, 64, 65, 1000] {
-            let mut value = BigUint::from(5u8).pow(power) * 7u8;
-            assert_eq!(take_fives(&mut value, u32::MAX), power);
-            assert_eq!(value, BigUint::from(7u8));
-            let mut value = BigUint::from(5u8).pow(power);
-            assert_eq!(take_fives(&mut value, 5), power.min(5));
-        }
-    }
+/// The same by sign and magnitude.
+pub(super) fn push_parts(
+    out: &mut Vec<u8>,
+    negative: bool,
+    magnitude: &[u8],
+) -> std::result::Result<(), Full> {
+    memory::push(out, u8::from(negative))?;
+    push_magnitude(out, magnitude)
 }

@@ -2,7 +2,8 @@
 
 use super::bad_value;
 use super::fields::{Fields, bad};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
+use crate::memory::{self, Full};
 use crate::value::{Text, TextRef};
 
 /// Which of four classes of `pathlib`.
@@ -97,7 +98,7 @@ impl Path {
             let bytes = part.as_bytes();
             let separator = |byte: &u8| *byte == b'/' || *byte == 0 || (windows && *byte == b'\\');
             if bytes.is_empty() || bytes == b"." || bytes.iter().any(separator) {
-                return Err(bad(format!("part {index} is empty, \".\", or holds a separator or NUL")));
+                return Err(bad(format_args!("part {index} is empty, \".\", or holds a separator or NUL")));
             }
         }
         Ok(Path { class, drive, root, parts })
@@ -125,7 +126,7 @@ impl Path {
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Path> {
         let number = fields.u8("class")?;
-        let class = PathClass::from_number(number).ok_or_else(|| bad(format!("class {number} is past 3")))?;
+        let class = PathClass::from_number(number).ok_or_else(|| bad(format_args!("class {number} is past 3")))?;
         let mut text = |what: &str| {
             let len = fields.len32(what)?;
             Fields::text(fields.take(len, what)?, what)
@@ -134,27 +135,29 @@ impl Path {
         let mut parts = Vec::new();
         while !fields.is_empty() {
             let len = fields.len32("part")?;
-            parts.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-            parts.push(Fields::text(fields.take(len, "part")?, "part")?);
+            memory::push(&mut parts, Fields::text(fields.take(len, "part")?, "part")?)?;
         }
         Path::new(class, drive, root, parts)
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.class.number());
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::push(out, self.class.number())?;
         for text in [&self.drive, &self.root].into_iter().chain(&self.parts) {
             let bytes = text.as_bytes();
-            out.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
-            out.extend_from_slice(bytes);
+            memory::extend(out, &u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes())?;
+            memory::extend(out, bytes)?;
         }
+        Ok(())
     }
 
     /// K7: the same in a class and a case that do not count.
-    pub(crate) fn folded(&self) -> Path {
+    pub(crate) fn folded(&self) -> std::result::Result<Path, Full> {
         let class = if self.class.is_windows() { PathClass::PureWindows } else { PathClass::PurePosix };
-        let fold = |text: &Text| if class == PathClass::PureWindows { lower(text) } else { text.clone() };
-        let parts = self.parts.iter().map(fold).collect();
-        Path { class, drive: fold(&self.drive), root: self.root.clone(), parts }
+        let fold = |text: &Text| {
+            if class == PathClass::PureWindows { lower(text) } else { text.as_ref().try_to_text() }
+        };
+        let parts = memory::collect(self.parts.iter().map(fold))?;
+        Ok(Path { class, drive: fold(&self.drive)?, root: self.root.as_ref().try_to_text()?, parts })
     }
 }
 
@@ -164,11 +167,31 @@ fn characters(bytes: &[u8]) -> usize {
 }
 
 /// Lower case, as Python's `str.lower`: surrogates have no case and end a word.
-fn lower(text: &Text) -> Text {
-    let mut out = Vec::new();
+fn lower(text: &Text) -> std::result::Result<Text, Full> {
+    let mut out = memory::room(text.as_bytes().len())?;
     for chunk in text.as_bytes().utf8_chunks() {
-        out.extend_from_slice(chunk.valid().to_lowercase().as_bytes());
-        out.extend_from_slice(chunk.invalid());
+        lower_valid(chunk.valid(), &mut out)?;
+        memory::extend(&mut out, chunk.invalid())?;
     }
-    TextRef::from_generalised(&out).map_or_else(|| text.clone(), TextRef::to_text)
+    match TextRef::from_generalised(&out) {
+        Some(text) => text.try_to_text(),
+        None => text.as_ref().try_to_text(),
+    }
+}
+
+/// The same for text without surrogates.
+fn lower_valid(text: &str, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+    if text.contains('Σ') {
+        return memory::extend(out, word_end(text)?.as_bytes());
+    }
+    let mut lower = text.chars().flat_map(char::to_lowercase);
+    lower.try_for_each(|one| memory::extend(out, one.encode_utf8(&mut [0; 4]).as_bytes()))
+}
+
+/// A capital sigma has another small letter at the end of a word, and only the standard library knows what ends one. It does not ask for
+/// the memory that it takes, so that as much is asked for, and given back, before.
+#[expect(clippy::disallowed_methods, reason = "the room has just been there")]
+fn word_end(text: &str) -> std::result::Result<String, Full> {
+    memory::room::<u8>(text.len().saturating_mul(2))?;
+    Ok(text.to_lowercase())
 }

@@ -3,6 +3,7 @@
 use super::bad_value;
 use super::fields::{Fields, bad};
 use crate::error::{Code, Error, Result};
+use crate::memory::{self, Full};
 use crate::value::Text;
 
 /// D2: a day of the proleptic Gregorian calendar.
@@ -20,10 +21,10 @@ impl Date {
     /// `bad_payload` that names the field out of range.
     pub fn new(year: u16, month: u8, day: u8) -> Result<Date> {
         if !(1..=9999).contains(&year) {
-            return Err(bad(format!("year {year} is not from 1 to 9999")));
+            return Err(bad(format_args!("year {year} is not from 1 to 9999")));
         }
         if !(1..=12).contains(&month) {
-            return Err(bad(format!("month {month} is not from 1 to 12")));
+            return Err(bad(format_args!("month {month} is not from 1 to 12")));
         }
         let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let last = match month {
@@ -33,7 +34,7 @@ impl Date {
             _ => 31,
         };
         if !(1..=last).contains(&day) {
-            return Err(bad(format!("day {day} is not from 1 to {last}")));
+            return Err(bad(format_args!("day {day} is not from 1 to {last}")));
         }
         Ok(Date { year, month, day })
     }
@@ -47,9 +48,9 @@ impl Date {
         Date::new(fields.u16("year")?, fields.u8("month")?, fields.u8("day")?)
     }
 
-    pub(super) fn write(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.year.to_be_bytes());
-        out.extend_from_slice(&[self.month, self.day]);
+    pub(super) fn write(self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::extend(out, &self.year.to_be_bytes())?;
+        memory::extend(out, &[self.month, self.day])
     }
 }
 
@@ -76,16 +77,16 @@ impl Time {
         zone: Option<Zone>,
     ) -> Result<Time> {
         if hour > 23 {
-            return Err(bad(format!("hour {hour} is past 23")));
+            return Err(bad(format_args!("hour {hour} is past 23")));
         }
         if minute > 59 {
-            return Err(bad(format!("minute {minute} is past 59")));
+            return Err(bad(format_args!("minute {minute} is past 59")));
         }
         if second > 59 {
-            return Err(bad(format!("second {second} is past 59")));
+            return Err(bad(format_args!("second {second} is past 59")));
         }
         if microsecond >= 1_000_000 {
-            return Err(bad(format!("microsecond {microsecond} is past 999999")));
+            return Err(bad(format_args!("microsecond {microsecond} is past 999999")));
         }
         Ok(Time { hour, minute, second, fold, microsecond, zone })
     }
@@ -115,7 +116,7 @@ impl Time {
         let fold = match fields.u8("fold")? {
             0 => false,
             1 => true,
-            other => return Err(bad(format!("fold {other} is not 0 or 1"))),
+            other => return Err(bad(format_args!("fold {other} is not 0 or 1"))),
         };
         let microsecond = fields.u32("microsecond")?;
         // The fields in front are told before those behind.
@@ -124,12 +125,10 @@ impl Time {
         Ok(Time { zone, ..naive })
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[self.hour, self.minute, self.second, u8::from(self.fold)]);
-        out.extend_from_slice(&self.microsecond.to_be_bytes());
-        if let Some(zone) = &self.zone {
-            zone.write(out);
-        }
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::extend(out, &[self.hour, self.minute, self.second, u8::from(self.fold)])?;
+        memory::extend(out, &self.microsecond.to_be_bytes())?;
+        self.zone.as_ref().map_or(Ok(()), |zone| zone.write(out))
     }
 }
 
@@ -160,9 +159,9 @@ impl DateTime {
         Ok(DateTime { date: Date::read(fields)?, time: Time::read(fields)? })
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        self.date.write(out);
-        self.time.write(out);
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        self.date.write(out)?;
+        self.time.write(out)
     }
 }
 
@@ -181,13 +180,13 @@ impl TimeDelta {
     /// `bad_payload` that names the field out of range.
     pub fn new(days: i32, seconds: u32, microseconds: u32) -> Result<TimeDelta> {
         if days.unsigned_abs() > 999_999_999 {
-            return Err(bad(format!("{days} days are past 999999999")));
+            return Err(bad(format_args!("{days} days are past 999999999")));
         }
         if seconds >= 86_400 {
-            return Err(bad(format!("{seconds} seconds are past 86399")));
+            return Err(bad(format_args!("{seconds} seconds are past 86399")));
         }
         if microseconds >= 1_000_000 {
-            return Err(bad(format!("{microseconds} microseconds are past 999999")));
+            return Err(bad(format_args!("{microseconds} microseconds are past 999999")));
         }
         Ok(TimeDelta { days, seconds, microseconds })
     }
@@ -201,10 +200,10 @@ impl TimeDelta {
         TimeDelta::new(fields.i32("days")?, fields.u32("seconds")?, fields.u32("microseconds")?)
     }
 
-    pub(super) fn write(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.days.to_be_bytes());
-        out.extend_from_slice(&self.seconds.to_be_bytes());
-        out.extend_from_slice(&self.microseconds.to_be_bytes());
+    pub(super) fn write(self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        memory::extend(out, &self.days.to_be_bytes())?;
+        memory::extend(out, &self.seconds.to_be_bytes())?;
+        memory::extend(out, &self.microseconds.to_be_bytes())
     }
 }
 
@@ -241,7 +240,7 @@ impl Zone {
     /// `bad_payload` unless it is strictly between −24 h and 24 h.
     pub fn fixed(microseconds: i64, name: Option<Text>) -> Result<Zone> {
         if !(-DAY < microseconds && microseconds < DAY) {
-            return Err(bad(format!("an offset of {microseconds} microseconds is not inside of 24 hours")));
+            return Err(bad(format_args!("an offset of {microseconds} microseconds is not inside of 24 hours")));
         }
         Ok(Zone::Fixed(Offset { microseconds, name }))
     }
@@ -255,7 +254,7 @@ impl Zone {
             !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_+-".contains(&b))
         };
         if key.len() <= KEY_LEN && key.split('/').all(word) {
-            return Ok(Zone::Named(ZoneKey(key.to_owned())));
+            return Ok(Zone::Named(ZoneKey(memory::text(key)?)));
         }
         Err(bad_value("a zone key is at most 64 bytes of words joined by /"))
     }
@@ -291,20 +290,20 @@ impl Zone {
                 Ok(key) => Zone::named(key),
                 Err(_) => Err(bad_value("a zone key is ASCII")),
             },
-            other => Err(bad(format!("zone tag {other} is not 0, 1 or 2"))),
+            other => Err(bad(format_args!("zone tag {other} is not 0, 1 or 2"))),
         }
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
         match self {
             Zone::Fixed(Offset { microseconds, name }) => {
-                out.push(u8::from(name.is_some()));
-                out.extend_from_slice(&microseconds.to_be_bytes());
-                out.extend_from_slice(name.as_ref().map_or(&[], Text::as_bytes));
+                memory::push(out, u8::from(name.is_some()))?;
+                memory::extend(out, &microseconds.to_be_bytes())?;
+                memory::extend(out, name.as_ref().map_or(&[], Text::as_bytes))
             }
             Zone::Named(ZoneKey(key)) => {
-                out.push(2);
-                out.extend_from_slice(key.as_bytes());
+                memory::push(out, 2)?;
+                memory::extend(out, key.as_bytes())
             }
         }
     }
@@ -333,19 +332,19 @@ impl StructTime {
         }
         let flags = from.u8("flags")?;
         if flags > 3 {
-            return Err(Error::new(Code::BadPayload).note(format!("flags {flags} are past 3")));
+            return Err(Error::new(Code::BadPayload).note(format_args!("flags {flags} are past 3")));
         }
         let gmtoff = if flags & 1 != 0 { Some(from.i64("tm_gmtoff")?) } else { None };
         let zone = if flags & 2 != 0 { Some(Fields::text(from.all(), "tm_zone")?) } else { None };
         Ok(StructTime { fields, gmtoff, zone })
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        self.fields.iter().for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
-        out.push(u8::from(self.gmtoff.is_some()) | (u8::from(self.zone.is_some()) << 1));
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
+        self.fields.iter().try_for_each(|field| memory::extend(out, &field.to_be_bytes()))?;
+        memory::push(out, u8::from(self.gmtoff.is_some()) | (u8::from(self.zone.is_some()) << 1))?;
         if let Some(gmtoff) = self.gmtoff {
-            out.extend_from_slice(&gmtoff.to_be_bytes());
+            memory::extend(out, &gmtoff.to_be_bytes())?;
         }
-        out.extend_from_slice(self.zone.as_ref().map_or(&[], Text::as_bytes));
+        memory::extend(out, self.zone.as_ref().map_or(&[], Text::as_bytes))
     }
 }

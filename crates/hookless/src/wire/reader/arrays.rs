@@ -5,6 +5,7 @@ use crate::array::{
 };
 use crate::error::{Code, Error, Result};
 use crate::limits::{charge, over};
+use crate::memory;
 use crate::wire::cursor::Head;
 use crate::wire::marker::Node;
 use crate::wire::{ArrayParts, Build, MaskedParts, SequenceKind, StringParts, wide};
@@ -35,7 +36,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         if u64::from(len) != dtype.itemsize() {
             return Err(over(Code::BadDataLength, u64::from(len), dtype.itemsize()));
         }
-        self.check_elements(&ElementCheck::of(&dtype), bytes)?;
+        self.check_elements(&ElementCheck::of(&dtype)?, bytes)?;
         self.at = start;
         self.budget.charge(charge::element(u64::from(len)))?;
         self.build.element(dtype, bytes)
@@ -112,15 +113,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Head::Bool(false) => Missing::Never,
             Head::Nil => Missing::None,
             Head::Float(bits) => Missing::Nan(f64::from_bits(bits)),
-            Head::Str(len) => Missing::Text(self.utf8(len)?.to_owned()),
+            Head::Str(len) => Missing::Text(memory::text(self.utf8(len)?)?),
             _ => return Err(Error::new(Code::BadType).note("false, nil, a NaN or a text")),
         };
         missing.check()?;
         let coerce = self.flag(&mut owed)?;
         let shape = self.flat_shape(&mut owed, start, len)?;
-        let mut texts = Vec::new();
-        let room = usize::try_from(len).unwrap_or(usize::MAX);
-        texts.try_reserve_exact(room).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let mut texts = memory::room(usize::try_from(len).unwrap_or(usize::MAX))?;
         for _ in 0..len {
             let item = match self.head(&mut owed)? {
                 Head::Nil => None,
@@ -128,7 +127,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 _ => return Err(Error::new(Code::BadType).note("text or nil belongs here")),
             };
             missing.check_item(item)?;
-            texts.push(item);
+            memory::push(&mut texts, item)?;
         }
         self.at = start;
         self.build.strings(StringParts { missing, coerce, shape, items: texts })
@@ -137,7 +136,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// How many items follow the first elements of a node.
     fn flat(&self, what: &str, items: u64, first: u64) -> Result<u64> {
         items.checked_sub(first).ok_or_else(|| {
-            Error::new(Code::BadArity).note(format!("{what} has at least {first} elements, not {items}"))
+            Error::new(Code::BadArity).note(format_args!("{what} has at least {first} elements, not {items}"))
         })
     }
 

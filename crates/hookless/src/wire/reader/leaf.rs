@@ -4,6 +4,7 @@ use crate::array::ElementCheck;
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::memory;
 use crate::value::{StandardLeaf, fits_native, generalised};
 use crate::wire::marker::leaf;
 use crate::wire::{Build, BytesKind, Characters, Data, keys, wide};
@@ -74,7 +75,7 @@ impl<B: Build> Reader<'_, '_, B> {
             _ => match (ScalarKind::from_ext(ext), StandardLeaf::from_ext(ext)) {
                 (Some(kind), _) => self.scalar(kind, payload),
                 (None, Some(leaf)) => self.standard(leaf, payload),
-                (None, None) => Err(Error::new(Code::UnknownExt).note(format!("ext type {ext}"))),
+                (None, None) => Err(Error::new(Code::UnknownExt).note(format_args!("ext type {ext}"))),
             },
         }
     }
@@ -135,8 +136,7 @@ impl<B: Build> Reader<'_, '_, B> {
     /// F12, F13: the next entry of the data region.
     pub(super) fn slot(&mut self, len: u64, check: ElementCheck) -> Result<u64> {
         let offset = self.region.next(len)?;
-        self.plan.slots.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-        self.plan.slots.push(Slot { offset, len, check });
+        memory::push(&mut self.plan.slots, Slot { offset, len, check })?;
         Ok(offset)
     }
 

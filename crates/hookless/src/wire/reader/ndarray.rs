@@ -6,6 +6,7 @@ use crate::array::{
 };
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, inline, over};
+use crate::memory;
 use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::marker::leaf;
@@ -37,7 +38,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// A1 to A8, A10: the elements of an array node that begins at `start`.
     pub(super) fn array_parts(&mut self, start: &'b [u8], owed: &mut u64) -> Result<ArrayParts<'b>> {
         let dtype = self.dtype(owed, 0, &mut 0)?;
-        let check = ElementCheck::of(&dtype);
+        let check = ElementCheck::of(&dtype)?;
         let (order, class) = self.order(owed, 3)?;
         let (shape, order) = self.shape(owed, order)?;
         let head = ArrayHead::new(dtype, shape)?;
@@ -102,7 +103,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return Err(Error::new(Code::BadType).note("order is an unsigned int"));
         };
         if number > most {
-            return Err(Error::new(Code::BadOrder).note(format!("{number}")));
+            return Err(Error::new(Code::BadOrder).note(format_args!("{number}")));
         }
         let order = if number & 1 == 0 { Order::C } else { Order::F };
         Ok((order, if number & 2 == 0 { ArrayClass::Plain } else { ArrayClass::Record }))
@@ -153,7 +154,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let itemsize = self.number(owed)?;
         let number = self.number(owed)?;
         let Some(flags) = StructureFlags::from_number(number) else {
-            return Err(Error::new(Code::BadNumber).note(format!("flags {number}")));
+            return Err(Error::new(Code::BadNumber).note(format_args!("flags {number}")));
         };
         let announced = self.list_head(owed)?;
         *count = count.saturating_add(announced);
@@ -165,12 +166,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             let elements = self.list_head(owed)?;
             arity("a field", FIELD, elements)?;
             self.budget.charge(charge::FIELD)?;
-            let name = self.name(owed)?.to_text();
+            let name = self.name(owed)?.try_to_text()?;
             let title = if self.peek_nil(owed) { None } else { Some(self.name(owed)?) };
             let offset = self.number(owed)?;
             let shape = self.many(owed, Self::number)?;
             let dtype = self.dtype(owed, depth.saturating_add(1), count)?;
-            fields.push(Field { name, title: title.map(TextRef::to_text), offset, shape, dtype });
+            let title = title.map(TextRef::try_to_text).transpose()?;
+            memory::push(&mut fields, Field { name, title, offset, shape, dtype })?;
         }
         self.at = start;
         Dtype::structure(itemsize, flags, fields)
@@ -183,10 +185,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         if rank > MAX_DIMENSIONS {
             return Err(over(Code::BadShape, rank, MAX_DIMENSIONS));
         }
-        let mut dimensions = Vec::with_capacity(usize::try_from(rank).unwrap_or_default());
+        let mut dimensions = memory::room(usize::try_from(rank).unwrap_or_default())?;
         for _ in 0..rank {
             match self.head(owed)? {
-                Head::Unsigned(extent) => dimensions.push(extent),
+                Head::Unsigned(extent) => memory::push(&mut dimensions, extent)?,
                 _ => return Err(Error::new(Code::BadType).note("a dimension is an unsigned int")),
             }
         }
@@ -200,5 +202,5 @@ pub(super) fn arity(what: &str, wanted: u64, found: u64) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::new(Code::BadArity).note(format!("{what} has {wanted} elements, not {found}")))
+    Err(Error::new(Code::BadArity).note(format_args!("{what} has {wanted} elements, not {found}")))
 }

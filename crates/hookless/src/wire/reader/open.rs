@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use crate::array::Shape;
+use crate::error::Result;
+use crate::memory::{self, Boxed, Steps};
 use crate::value::TextRef;
 use crate::wire::cursor::{Cursor, Head};
 use crate::wire::links::Links;
@@ -29,8 +31,8 @@ pub(crate) enum What<'b, B: Build> {
     Objects { list: B::Sequence, shape: Shape, len: u64 },
     Map { kind: MapKind, map: B::Map, key: Option<B::Value>, table: Table<'b> },
     Set { set: B::Set, table: Table<'b>, previous: &'b [u8] },
-    Record(Box<RecordState<'b, B::Value>>),
-    Report(Box<ReportState<'b, B::Value>>),
+    Record(Boxed<RecordState<'b, B::Value>>),
+    Report(Boxed<ReportState<'b, B::Value>>),
 }
 
 /// The keys of a dict or the members of a set, as far as they have been read.
@@ -44,7 +46,7 @@ pub(crate) struct Table<'b> {
     pub(crate) done: u64,
     /// What is among them, so that forms may have to be compared.
     pub(crate) marks: keys::Marks,
-    pub(crate) forms: Option<Box<keys::Forms<'b>>>,
+    pub(crate) forms: Option<Boxed<keys::Forms<'b>>>,
 }
 
 /// An exception node being read: its entries are read inline but for their values.
@@ -86,13 +88,13 @@ impl<'b> Table<'b> {
 
 impl<B: Build> Open<'_, B> {
     /// The step from this container to the element being read, such as `[3]` or `.rows`.
-    pub(crate) fn step(&self, path: &mut String) {
+    pub(crate) fn step(&self, path: &mut Steps) {
         match &self.what {
             What::Sequence { len, .. } => push_index(path, len.saturating_sub(self.left)),
             What::Objects { shape, len, .. } => shape.push_step(path, len.saturating_sub(self.left)),
             What::Map { key: Some(_), table, .. } => push_key(path, table.key),
-            What::Map { key: None, table, .. } => path.push_str(&format!(".keys[{}]", table.done)),
-            What::Set { table, .. } => path.push_str(&format!("{{{}}}", table.done)),
+            What::Map { key: None, table, .. } => path.add(format_args!(".keys[{}]", table.done)),
+            What::Set { table, .. } => path.add(format_args!("{{{}}}", table.done)),
             What::Record(state) => state.step(path),
             What::Report(state) => state.step(path),
         }
@@ -101,68 +103,77 @@ impl<B: Build> Open<'_, B> {
 
 impl<'b, V> ReportState<'b, V> {
     /// Takes the value that was being waited for; where the name of its field begins, when the entry has one of that name (K3).
-    pub(crate) fn accept(&mut self, value: V) -> Option<&'b [u8]> {
+    pub(crate) fn accept(&mut self, value: V) -> Result<Option<&'b [u8]>> {
         match (&mut self.stage, self.field.take()) {
             (Stage::Fields(left), Some((name, at))) => {
-                if !self.names.insert(name.as_bytes()) {
-                    return Some(at);
+                if !memory::insert(&mut self.names, name.as_bytes())? {
+                    return Ok(Some(at));
                 }
-                self.fields.push((name, value));
+                memory::push(&mut self.fields, (name, value))?;
                 *left = left.saturating_sub(1);
             }
             (Stage::Args(left) | Stage::Fields(left), _) => {
-                self.args.push(value);
+                memory::push(&mut self.args, value)?;
                 *left = left.saturating_sub(1);
             }
         }
-        None
+        Ok(None)
     }
 
-    fn step(&self, path: &mut String) {
-        path.push_str(&format!("!{}", self.entries.len()));
+    fn step(&self, path: &mut Steps) {
+        path.add(format_args!("!{}", self.entries.len()));
         match (self.stage, &self.field) {
             _ if self.head.is_none() => {}
-            (Stage::Args(_), _) => path.push_str(&format!(".args[{}]", self.args.len())),
-            (Stage::Fields(_), Some((name, _))) => push_name(path, &String::from_utf8_lossy(name.as_bytes())),
+            (Stage::Args(_), _) => path.add(format_args!(".args[{}]", self.args.len())),
+            (Stage::Fields(_), Some((name, _))) => push_text(path, name.as_bytes()),
             (Stage::Fields(_), None) => path.push_str(".fields"),
         }
     }
 }
 
 /// `[3]`
-pub(crate) fn push_index(path: &mut String, index: u64) {
-    path.push_str(&format!("[{index}]"));
+pub(crate) fn push_index(path: &mut Steps, index: u64) {
+    path.add(format_args!("[{index}]"));
 }
 
 /// `.name` for an identifier, `["other text"]` shortened and escaped for the rest.
-pub fn push_name(path: &mut String, name: &str) {
-    let mut chars = name.chars();
+pub fn push_name(path: &mut Steps, name: &str) {
+    push_text(path, name.as_bytes());
+}
+
+/// The same for text with surrogates, or what there is of text.
+pub(crate) fn push_text(path: &mut Steps, name: &[u8]) {
+    let lossy = || {
+        let replaced = |invalid: &[u8]| (!invalid.is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+        name.utf8_chunks().flat_map(move |chunk| chunk.valid().chars().chain(replaced(chunk.invalid())))
+    };
+    let mut chars = lossy();
     let identifier = name.len() <= 64
         && chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
     if identifier {
         path.push('.');
-        path.push_str(name);
+        lossy().for_each(|one| path.push(one));
         return;
     }
-    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
-    let more = if name.chars().nth(40).is_some() { "…" } else { "" };
-    path.push_str(&format!("[\"{shown}{more}\"]"));
+    path.push_str("[\"");
+    lossy().take(40).flat_map(char::escape_default).for_each(|one| path.push(one));
+    path.push_str(if lossy().nth(40).is_some() { "…\"]" } else { "\"]" });
 }
 
 /// The step into a dict by the encoding of its key.
-pub(crate) fn push_key(path: &mut String, key: &[u8]) {
+pub(crate) fn push_key(path: &mut Steps, key: &[u8]) {
     let mut cursor = Cursor::new(key, 0);
     match cursor.head() {
         Ok(Head::Str(len)) => {
             let name = cursor.rest.get(..size(len).min(256)).unwrap_or_default();
-            push_name(path, &String::from_utf8_lossy(name));
+            push_text(path, name);
         }
         Ok(Head::Unsigned(number)) => push_index(path, number),
-        Ok(Head::Negative(number)) => path.push_str(&format!("[{number}]")),
+        Ok(Head::Negative(number)) => path.add(format_args!("[{number}]")),
         Ok(Head::Nil) => path.push_str("[None]"),
         Ok(Head::Bool(value)) => path.push_str(if value { "[True]" } else { "[False]" }),
-        Ok(Head::Float(bits)) => path.push_str(&format!("[{:?}]", f64::from_bits(bits))),
-        _ => path.push_str(&format!("[<key of {} bytes>]", wide(key.len()))),
+        Ok(Head::Float(bits)) => path.add(format_args!("[{:?}]", f64::from_bits(bits))),
+        _ => path.add(format_args!("[<key of {} bytes>]", wide(key.len()))),
     }
 }

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use crate::error::{Code, Error, Result};
 use crate::limits::charge;
+use crate::memory::{self, Steps};
 use crate::value::{RecordKind, TextRef};
 use crate::wire::{Build, RecordNames};
 
 use super::Reader;
-use super::open::{What, push_name};
+use super::open::{What, push_text};
 
 /// Fields whose names are compared one by one; the names of more are kept in a set.
 const FEW: usize = 16;
@@ -35,12 +36,12 @@ enum Kind<'b, V> {
 
 impl<V> RecordState<'_, V> {
     /// The step from the record to what is being read: `.x`, or `.names[1]` for a name.
-    pub(crate) fn step(&self, path: &mut String) {
+    pub(crate) fn step(&self, path: &mut Steps) {
         match &self.kind {
             Kind::Record { name: Some(name), .. } => {
-                push_name(path, &String::from_utf8_lossy(name.as_bytes()))
+                push_text(path, name.as_bytes())
             }
-            Kind::Record { fields, .. } => path.push_str(&format!(".names[{}]", fields.len())),
+            Kind::Record { fields, .. } => path.add(format_args!(".names[{}]", fields.len())),
             Kind::Member { .. } => path.push_str(".value"),
         }
     }
@@ -55,22 +56,21 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         below: u64,
     ) -> Result<Option<B::Value>> {
         let Some(elements) = items.checked_sub(2).filter(|elements| elements % 2 == 0) else {
-            let note = format!("a record has an even number of elements, two at least, not {items}");
-            return Err(Error::new(Code::BadArity).note(note));
+            return Err(Error::new(Code::BadArity).note(format_args!(
+                "a record has an even number of elements, two at least, not {items}"
+            )));
         };
         let count = elements / 2;
         self.admit(count, charge::record(count))?;
         let (start, mut owed) = (self.at, below.saturating_add(items));
         let names = RecordNames { module: self.name(&mut owed)?, qualname: self.name(&mut owed)? };
-        let mut fields = Vec::new();
-        let room = usize::try_from(count).unwrap_or(usize::MAX);
-        fields.try_reserve_exact(room).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let fields = memory::room(usize::try_from(count).unwrap_or(usize::MAX))?;
         if count == 0 {
             self.at = start;
             return self.build.record(kind, names, fields).map(Some);
         }
         let kind = Kind::Record { kind, fields, name: None, seen: HashSet::new() };
-        self.open(elements, below, What::Record(Box::new(RecordState { start, names, kind })))?;
+        self.open(elements, below, What::Record(memory::boxed(RecordState { start, names, kind })?))?;
         self.field_name()?;
         Ok(None)
     }
@@ -78,8 +78,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// R1 to R3 for an enum member.
     pub(super) fn open_member(&mut self, items: u64, below: u64) -> Result<Option<B::Value>> {
         if items != 4 {
-            let note = format!("an enum member has 4 elements, not {items}");
-            return Err(Error::new(Code::BadArity).note(note));
+            return Err(
+                Error::new(Code::BadArity).note(format_args!("an enum member has 4 elements, not {items}"))
+            );
         }
         self.admit(1, charge::MEMBER)?;
         let (start, mut owed) = (self.at, below.saturating_add(items));
@@ -89,7 +90,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             false => Some(self.name(&mut owed)?),
         };
         let state = RecordState { start, names, kind: Kind::Member { name } };
-        self.open(1, below, What::Record(Box::new(state)))?;
+        self.open(1, below, What::Record(memory::boxed(state)?))?;
         Ok(None)
     }
 
@@ -107,9 +108,11 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             fields.iter().all(|(other, _)| other.as_bytes() != bytes)
         } else {
             if seen.is_empty() {
-                seen.extend(fields.iter().map(|(other, _)| other.as_bytes()));
+                for (other, _) in fields.iter() {
+                    memory::insert(seen, other.as_bytes())?;
+                }
             }
-            seen.insert(bytes)
+            memory::insert(seen, bytes)?
         };
         if !new {
             return Err(Error::new(Code::DuplicateKey));
@@ -127,14 +130,16 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.in_key = top.in_key;
         match &mut state.kind {
             Kind::Record { fields, name, .. } => {
-                fields.extend(name.take().map(|name| (name, value)));
+                if let Some(name) = name.take() {
+                    memory::push(fields, (name, value))?;
+                }
                 if left != 0 {
                     return self.field_name().map(|()| None);
                 }
                 let Some(What::Record(state)) = self.stack.pop().map(|open| open.what) else {
                     return Ok(None);
                 };
-                let RecordState { start, names, kind: Kind::Record { kind, fields, .. } } = *state else {
+                let RecordState { start, names, kind: Kind::Record { kind, fields, .. } } = state.into_inner() else {
                     return Ok(None);
                 };
                 self.at = start;
@@ -144,7 +149,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 let Some(What::Record(state)) = self.stack.pop().map(|open| open.what) else {
                     return Ok(None);
                 };
-                let RecordState { start, names, kind: Kind::Member { name } } = *state else {
+                let RecordState { start, names, kind: Kind::Member { name } } = state.into_inner() else {
                     return Ok(None);
                 };
                 self.at = start;

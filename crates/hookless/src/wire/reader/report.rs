@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{charge, over};
+use crate::memory;
 use crate::value::TextRef;
 use crate::wire::cursor::Head;
 use crate::wire::links::{self, Links};
@@ -34,7 +35,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             stage: Stage::Fields(0),
             entries_left: entries,
         };
-        self.open(entries, below, What::Report(Box::new(state)))?;
+        self.open(entries, below, What::Report(memory::boxed(state)?))?;
         self.continue_report()
     }
 
@@ -48,11 +49,11 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         match ended {
             Ok(true) => {}
             Ok(false) => {
-                self.stack.push(open);
+                memory::push(&mut self.stack, open)?;
                 return Ok(None);
             }
             Err(error) => {
-                self.stack.push(open);
+                memory::push(&mut self.stack, open)?;
                 return Err(error);
             }
         }
@@ -61,7 +62,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.check_length(state.start, 0)?;
         links::check(&state.links, self.limits)?;
         self.in_key = false;
-        self.build.report(state.entries).map(Some)
+        self.build.report(state.into_inner().entries).map(Some)
     }
 
     /// X6: refuses a report that is, or is about to become, longer than the limit; before what it announces is made.
@@ -90,7 +91,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     if let Some(head) = state.head.take() {
                         let (args, fields) =
                             (std::mem::take(&mut state.args), std::mem::take(&mut state.fields));
-                        state.entries.push(EntryParts { head, args, fields });
+                        memory::push(&mut state.entries, EntryParts { head, args, fields })?;
                         state.names.clear();
                     }
                     match state.entries_left.checked_sub(1) {
@@ -98,7 +99,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         Some(left) => state.entries_left = left,
                     }
                     let head = self.entry(state, owed)?;
-                    state.links.push(Links::of(&head));
+                    memory::push(&mut state.links, Links::of(&head)?)?;
                     state.head = Some(head);
                     let args = self.list_head(owed)?;
                     self.budget.announce(args)?;
@@ -121,7 +122,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let total = index.saturating_add(state.entries_left).saturating_add(1);
         if elements != ENTRY {
             return Err(
-                Error::new(Code::BadArity).note(format!("entry {index} has {elements} elements, not 14"))
+                Error::new(Code::BadArity).note(format_args!("entry {index} has {elements} elements, not 14"))
             );
         }
         self.budget.charge(charge::EXCEPTION)?;
@@ -148,14 +149,14 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         if count > self.limits.frames {
             return Err(over(Code::FrameLimit, count, self.limits.frames));
         }
-        (0..count).map(|_| self.frame(owed)).collect()
+        memory::collect((0..count).map(|_| self.frame(owed)))
     }
 
     /// X8.
     fn frame(&mut self, owed: &mut u64) -> Result<FrameParts<'b>> {
         let elements = self.list_head(owed)?;
         if elements != FRAME {
-            return Err(Error::new(Code::BadArity).note(format!("a frame has 7 elements, not {elements}")));
+            return Err(Error::new(Code::BadArity).note(format_args!("a frame has 7 elements, not {elements}")));
         }
         self.budget.charge(charge::FRAME)?;
         let file = self.descriptor_text(owed)?;
@@ -193,13 +194,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         one: impl Fn(&mut Self, &mut u64) -> Result<T>,
     ) -> Result<Vec<T>> {
         let count = self.list_head(owed)?;
-        let mut all = Vec::new();
-        let capacity = usize::try_from(count).unwrap_or(usize::MAX);
-        all.try_reserve_exact(capacity).map_err(|_| Error::new(Code::OutOfMemory))?;
-        for _ in 0..count {
-            all.push(one(self, owed)?);
-        }
-        Ok(all)
+        memory::collect((0..count).map(|_| one(self, owed)))
     }
 
     /// Steps onto the next inline element.
@@ -279,7 +274,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         };
         match u32::try_from(value) {
             Ok(link) if value < total => Ok(link),
-            _ => Err(Error::new(Code::BadLink).note(format!("entry {value} of {total}"))),
+            _ => Err(Error::new(Code::BadLink).note(format_args!("entry {value} of {total}"))),
         }
     }
 
@@ -294,7 +289,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         };
         match u32::try_from(value) {
             Ok(value) if value < 1 << 31 => Ok(value),
-            _ => Err(Error::new(Code::BadNumber).note(format!("{value}"))),
+            _ => Err(Error::new(Code::BadNumber).note(format_args!("{value}"))),
         }
     }
 

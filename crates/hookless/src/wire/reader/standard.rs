@@ -44,12 +44,12 @@ impl<B: Build> Reader<'_, '_, B> {
         let maxlen = match self.cursor.head()? {
             Head::Nil => None,
             Head::Unsigned(most) if most < 1 << 63 => Some(most),
-            Head::Unsigned(most) => return Err(Error::new(Code::BadNumber).note(format!("{most}"))),
+            Head::Unsigned(most) => return Err(Error::new(Code::BadNumber).note(format_args!("{most}"))),
             _ => return Err(Error::new(Code::BadType).note("maxlen is nil or an unsigned int")),
         };
         self.at = start;
         if maxlen.is_some_and(|most| items > most) {
-            return Err(Error::new(Code::BadArity).note(format!("{items} items, and a smaller maxlen")));
+            return Err(Error::new(Code::BadArity).note(format_args!("{items} items, and a smaller maxlen")));
         }
         self.open_sequence(SequenceKind::Deque(maxlen), items, below)
     }
@@ -57,7 +57,7 @@ impl<B: Build> Reader<'_, '_, B> {
     /// D17: the map that a node is made of, and that counts for both.
     pub(super) fn open_inner_map(&mut self, kind: MapKind, elements: u64) -> Result<Option<B::Value>> {
         if elements != 1 {
-            return Err(Error::new(Code::BadArity).note(format!("one map, not {elements} elements")));
+            return Err(Error::new(Code::BadArity).note(format_args!("one map, not {elements} elements")));
         }
         let start = std::mem::replace(&mut self.at, self.cursor.rest);
         match self.cursor.head()? {
@@ -74,7 +74,7 @@ impl<B: Build> Reader<'_, '_, B> {
     pub(super) fn typed_array(&mut self, elements: u64) -> Result<B::Value> {
         if elements != 4 {
             return Err(
-                Error::new(Code::BadArity).note(format!("array.array has 4 elements, not {elements}"))
+                Error::new(Code::BadArity).note(format_args!("array.array has 4 elements, not {elements}"))
             );
         }
         let start = self.at;

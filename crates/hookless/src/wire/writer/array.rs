@@ -3,6 +3,7 @@
 use crate::array::{ArrayHead, Dtype, ScalarKind};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, inline, over};
+use crate::memory;
 use crate::wire::marker::{NIL, Node, leaf};
 use crate::wire::{keys, raw, size, wide};
 
@@ -25,7 +26,7 @@ impl Writer<'_> {
         self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
         self.node(Node::Array, 4)?;
         self.dtype(head.dtype(), 0, &mut 0)?;
-        raw::unsigned(&mut self.out, head.order_number());
+        raw::unsigned(&mut self.out, head.order_number())?;
         self.dimensions(shape)?;
         self.data_head(nbytes)
     }
@@ -34,18 +35,18 @@ impl Writer<'_> {
     pub(super) fn data_head(&mut self, nbytes: u64) -> Result<Placed> {
         if nbytes >= REGION_THRESHOLD {
             self.region.next(nbytes)?;
-            self.out.push(NIL);
+            memory::push(&mut self.out, NIL)?;
             return Ok(Placed::Region);
         }
         let len = u32::try_from(nbytes).map_err(|_| Error::new(Code::BodyLimit))?;
         self.room(size(len).saturating_add(8))?;
-        raw::bin_head(&mut self.out, len);
+        raw::bin_head(&mut self.out, len)?;
         Ok(Placed::Inline)
     }
 
     pub(super) fn dimensions(&mut self, shape: &[u64]) -> Result<()> {
         self.array_head(shape.len())?;
-        shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, extent));
+        shape.iter().try_for_each(|&extent| raw::unsigned(&mut self.out, extent))?;
         Ok(())
     }
 
@@ -53,7 +54,7 @@ impl Writer<'_> {
     pub(super) fn dtype(&mut self, dtype: &Dtype, depth: u64, count: &mut u64) -> Result<()> {
         let Some(structure) = dtype.fields() else {
             let (payload, len) = dtype.payload();
-            raw::ext(&mut self.out, leaf::DTYPE, payload.get(..len).unwrap_or_default());
+            raw::ext(&mut self.out, leaf::DTYPE, payload.get(..len).unwrap_or_default())?;
             return Ok(());
         };
         if depth >= self.limits.dtype_depth {
@@ -64,29 +65,29 @@ impl Writer<'_> {
         if *count > self.limits.dtype_fields {
             return Err(over(Code::DtypeLimit, *count, self.limits.dtype_fields));
         }
-        raw::array(&mut self.out, 3);
-        raw::unsigned(&mut self.out, dtype.itemsize());
-        raw::unsigned(&mut self.out, structure.flags().number());
+        raw::array(&mut self.out, 3)?;
+        raw::unsigned(&mut self.out, dtype.itemsize())?;
+        raw::unsigned(&mut self.out, structure.flags().number())?;
         self.array_head(fields.len())?;
         for field in fields {
             self.budget.charge(charge::FIELD)?;
-            raw::array(&mut self.out, 5);
+            raw::array(&mut self.out, 5)?;
             self.descriptor_text(field.name.as_ref())?;
             match &field.title {
                 Some(title) => self.descriptor_text(title.as_ref())?,
-                None => self.out.push(NIL),
+                None => memory::push(&mut self.out, NIL)?,
             }
-            raw::unsigned(&mut self.out, u64::from(field.offset));
+            raw::unsigned(&mut self.out, u64::from(field.offset))?;
             self.array_head(field.shape.len())?;
-            field.shape.iter().for_each(|&extent| raw::unsigned(&mut self.out, u64::from(extent)));
+            field.shape.iter().try_for_each(|&extent| raw::unsigned(&mut self.out, u64::from(extent)))?;
             self.dtype(&field.dtype, depth.saturating_add(1), count)?;
         }
         Ok(())
     }
 
     /// The next bytes of an array that is inline; all together exactly as many as its head says.
-    pub fn array_data(&mut self, bytes: &[u8]) {
-        self.out.extend_from_slice(bytes);
+    pub fn array_data(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(memory::extend(&mut self.out, bytes)?)
     }
 
     /// A NumPy scalar of its wire payload (A9), which the caller has made right.
@@ -100,7 +101,7 @@ impl Writer<'_> {
         if self.in_key {
             self.marks = self.marks.and(keys::Marks::NUMPY);
         }
-        raw::ext(&mut self.out, kind.ext(), payload);
+        raw::ext(&mut self.out, kind.ext(), payload)?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use crate::array::{
 };
 use crate::error::{Code, Error, Result};
 use crate::limits::charge;
+use crate::memory;
 use crate::wire::marker::{FALSE, NIL, Node, TRUE};
 use crate::wire::{raw, wide};
 
@@ -24,7 +25,7 @@ impl Writer<'_> {
         self.dtype(dtype, 0, &mut 0)?;
         self.check_length(bytes.len())?;
         self.room(bytes.len().saturating_add(8))?;
-        raw::bin(&mut self.out, bytes);
+        raw::bin(&mut self.out, bytes)?;
         Ok(())
     }
 
@@ -49,15 +50,15 @@ impl Writer<'_> {
         match part {
             Some(head) => self.array_node(head).map(Some),
             None => {
-                self.out.push(NIL);
+                memory::push(&mut self.out, NIL)?;
                 Ok(None)
             }
         }
     }
 
     /// Ends a masked array.
-    pub fn end_masked(&mut self, hard_mask: bool) {
-        self.out.push(if hard_mask { TRUE } else { FALSE });
+    pub fn end_masked(&mut self, hard_mask: bool) -> Result<()> {
+        Ok(memory::push(&mut self.out, if hard_mask { TRUE } else { FALSE })?)
     }
 
     /// An array of objects (A23), its `len` items to be written next, in the order in which they lie; closed by
@@ -78,12 +79,12 @@ impl Writer<'_> {
         self.open(charge::items(charge::STRING, wide(len)), wide(len))?;
         self.node(Node::Strings, len.saturating_add(4))?;
         match missing {
-            Missing::Never => self.out.push(FALSE),
-            Missing::None => self.out.push(NIL),
-            Missing::Nan(value) => raw::float(&mut self.out, *value),
+            Missing::Never => memory::push(&mut self.out, FALSE)?,
+            Missing::None => memory::push(&mut self.out, NIL)?,
+            Missing::Nan(value) => raw::float(&mut self.out, *value)?,
             Missing::Text(text) => self.plain_text(text)?,
         }
-        self.out.push(if coerce { TRUE } else { FALSE });
+        memory::push(&mut self.out, if coerce { TRUE } else { FALSE })?;
         self.flat_shape(shape, len)
     }
 
@@ -92,7 +93,7 @@ impl Writer<'_> {
         missing.check_item(item)?;
         match item {
             Some(text) => self.plain_text(text)?,
-            None => self.out.push(NIL),
+            None => memory::push(&mut self.out, NIL)?,
         }
         Ok(())
     }
@@ -101,13 +102,13 @@ impl Writer<'_> {
         self.budget.charge(charge::string(wide(text.len()), text.is_ascii()))?;
         self.check_length(text.len())?;
         self.room(text.len().saturating_add(8))?;
-        raw::str(&mut self.out, text);
+        raw::str(&mut self.out, text)?;
         Ok(())
     }
 
     fn flat_shape(&mut self, shape: &Shape, len: usize) -> Result<()> {
         self.budget.charge(charge::array(shape.dimensions(), wide(len), 0))?;
-        raw::unsigned(&mut self.out, u64::from(shape.order() == Order::F));
+        raw::unsigned(&mut self.out, u64::from(shape.order() == Order::F))?;
         self.dimensions(shape.dimensions())
     }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::memory;
 use crate::value::TextRef;
 use crate::wire::marker::{FALSE, NIL, TRUE, leaf};
 use crate::wire::{BytesKind, raw, wide};
@@ -13,7 +14,7 @@ impl Writer<'_> {
     #[inline]
     pub fn none(&mut self) -> Result<()> {
         self.budget.charge(charge::ATOM)?;
-        self.out.push(NIL);
+        memory::push(&mut self.out, NIL)?;
         Ok(())
     }
 
@@ -21,7 +22,7 @@ impl Writer<'_> {
     #[inline]
     pub fn bool(&mut self, value: bool) -> Result<()> {
         self.budget.charge(charge::ATOM)?;
-        self.out.push(if value { TRUE } else { FALSE });
+        memory::push(&mut self.out, if value { TRUE } else { FALSE })?;
         Ok(())
     }
 
@@ -29,7 +30,7 @@ impl Writer<'_> {
     #[inline]
     pub fn unsigned(&mut self, value: u64) -> Result<()> {
         self.budget.charge(charge::INT)?;
-        raw::unsigned(&mut self.out, value);
+        raw::unsigned(&mut self.out, value)?;
         Ok(())
     }
 
@@ -38,8 +39,8 @@ impl Writer<'_> {
     pub fn signed(&mut self, value: i64) -> Result<()> {
         self.budget.charge(charge::INT)?;
         match u64::try_from(value) {
-            Ok(value) => raw::unsigned(&mut self.out, value),
-            Err(_) => raw::negative(&mut self.out, value),
+            Ok(value) => raw::unsigned(&mut self.out, value)?,
+            Err(_) => raw::negative(&mut self.out, value)?,
         }
         Ok(())
     }
@@ -63,7 +64,7 @@ impl Writer<'_> {
         }
         self.budget.charge(charge::big_int(len.saturating_add(1)))?;
         self.room(magnitude.len().saturating_add(8))?;
-        raw::big_int(&mut self.out, negative, magnitude);
+        raw::big_int(&mut self.out, negative, magnitude)?;
         Ok(())
     }
 
@@ -72,7 +73,7 @@ impl Writer<'_> {
     pub fn float(&mut self, value: f64) -> Result<()> {
         self.budget.charge(charge::FLOAT)?;
         self.marks.odd |= self.in_key && value.is_nan();
-        raw::float(&mut self.out, value);
+        raw::float(&mut self.out, value)?;
         Ok(())
     }
 
@@ -80,7 +81,7 @@ impl Writer<'_> {
     pub fn complex(&mut self, re: f64, im: f64) -> Result<()> {
         self.budget.charge(charge::COMPLEX)?;
         self.marks.odd |= self.in_key && (re.is_nan() || im.is_nan());
-        raw::complex(&mut self.out, re, im);
+        raw::complex(&mut self.out, re, im)?;
         Ok(())
     }
 
@@ -98,7 +99,7 @@ impl Writer<'_> {
             self.check_length(text.len())?;
             self.room(text.len().saturating_add(8))?;
         }
-        raw::str(&mut self.out, text);
+        raw::str(&mut self.out, text)?;
         Ok(())
     }
 
@@ -110,7 +111,7 @@ impl Writer<'_> {
                 self.budget.charge(charge::text(wide(bytes.len()), false))?;
                 self.check_length(bytes.len())?;
                 self.room(bytes.len().saturating_add(8))?;
-                raw::ext(&mut self.out, leaf::SURROGATES, bytes);
+                raw::ext(&mut self.out, leaf::SURROGATES, bytes)?;
                 Ok(())
             }
         }
@@ -129,8 +130,8 @@ impl Writer<'_> {
         self.check_length(contents.len())?;
         self.room(contents.len().saturating_add(8))?;
         match kind {
-            BytesKind::Bytes => raw::bin(&mut self.out, contents),
-            BytesKind::ByteArray => raw::ext(&mut self.out, leaf::BYTEARRAY, contents),
+            BytesKind::Bytes => raw::bin(&mut self.out, contents)?,
+            BytesKind::ByteArray => raw::ext(&mut self.out, leaf::BYTEARRAY, contents)?,
         }
         Ok(Placed::Inline)
     }
@@ -146,7 +147,7 @@ impl Writer<'_> {
             BytesKind::Bytes => leaf::REGION_BYTES,
             BytesKind::ByteArray => leaf::REGION_BYTEARRAY,
         };
-        raw::ext(&mut self.out, leaf, &wide(len).to_be_bytes());
+        raw::ext(&mut self.out, leaf, &wide(len).to_be_bytes())?;
         Ok(())
     }
 }

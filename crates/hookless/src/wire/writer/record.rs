@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::limits::charge;
+use crate::memory;
 use crate::value::{RecordKind, TextRef};
 use crate::wire::marker::{NIL, Node};
 use crate::wire::{RecordNames, wide};
@@ -35,7 +36,7 @@ impl Writer<'_> {
         match name {
             Some(name) => self.name(name),
             None => {
-                self.out.push(NIL);
+                memory::push(&mut self.out, NIL)?;
                 Ok(())
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error, Result};
 use crate::limits::{charge, over};
+use crate::memory;
 use crate::value::TextRef;
 use crate::wire::links::{self, Links};
 use crate::wire::marker::{FALSE, NIL, Node, TRUE};
@@ -19,13 +20,13 @@ impl Writer<'_> {
         links::check_count(entries, self.limits)?;
         self.open(0, wide(entries))?;
         self.node(Node::Exception, entries)?;
-        Ok(ReportScope { start, links: Vec::with_capacity(entries) })
+        Ok(ReportScope { start, links: memory::room(entries)? })
     }
 
     /// Elements 0 to 11 of an entry, and the head of `args`: that many values follow, then [`Writer::fields`].
     pub fn entry(&mut self, report: &mut ReportScope, entry: &EntryHead<'_>, args: usize) -> Result<()> {
         self.budget.charge(charge::EXCEPTION)?;
-        raw::array(&mut self.out, 14);
+        raw::array(&mut self.out, 14)?;
         self.name(entry.module)?;
         self.name(entry.qualname)?;
         self.texts(&entry.bases, true)?;
@@ -34,16 +35,16 @@ impl Writer<'_> {
         self.texts(&entry.denials, false)?;
         self.texts(&entry.cut, false)?;
         self.frames(&entry.frames)?;
-        self.out.push(if entry.suppress_context { TRUE } else { FALSE });
+        memory::push(&mut self.out, if entry.suppress_context { TRUE } else { FALSE })?;
         for link in [entry.cause, entry.context] {
             match link {
-                Some(to) => raw::unsigned(&mut self.out, u64::from(to)),
-                None => self.out.push(NIL),
+                Some(to) => raw::unsigned(&mut self.out, u64::from(to))?,
+                None => memory::push(&mut self.out, NIL)?,
             }
         }
         self.array_head(entry.members.len())?;
-        entry.members.iter().for_each(|&to| raw::unsigned(&mut self.out, u64::from(to)));
-        report.links.push(Links::of(entry));
+        entry.members.iter().try_for_each(|&to| raw::unsigned(&mut self.out, u64::from(to)))?;
+        memory::push(&mut report.links, Links::of(entry)?)?;
         self.budget.announce(wide(args))?;
         self.array_head(args)?;
         Ok(())
@@ -97,19 +98,19 @@ impl Writer<'_> {
         self.array_head(frames.len())?;
         for frame in frames {
             self.budget.charge(charge::FRAME)?;
-            raw::array(&mut self.out, 7);
+            raw::array(&mut self.out, 7)?;
             self.descriptor_text(frame.file)?;
             for number in frame.position {
                 match number {
                     Some(number) if number >= 1 << 31 => return Err(Error::new(Code::BadNumber)),
-                    Some(number) => raw::unsigned(&mut self.out, u64::from(number)),
-                    None => self.out.push(NIL),
+                    Some(number) => raw::unsigned(&mut self.out, u64::from(number))?,
+                    None => memory::push(&mut self.out, NIL)?,
                 }
             }
             self.descriptor_text(frame.function)?;
             match frame.source {
                 Some(source) => self.descriptor_text(source)?,
-                None => self.out.push(NIL),
+                None => memory::push(&mut self.out, NIL)?,
             }
         }
         Ok(())

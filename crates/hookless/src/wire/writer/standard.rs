@@ -3,6 +3,7 @@
 use crate::array::TypeCode;
 use crate::error::{Code, Error, Result};
 use crate::limits::{charge, inline};
+use crate::memory;
 use crate::value::Standard;
 use crate::wire::marker::{NIL, Node};
 use crate::wire::{keys, raw, wide};
@@ -24,12 +25,12 @@ impl Writer<'_> {
         }
         value.check_limits(self.limits)?;
         let mut payload = Vec::new();
-        value.write(&mut payload);
+        value.write(&mut payload)?;
         let leaf = value.leaf();
         self.budget.charge(leaf.charge(&payload))?;
         self.check_length(payload.len())?;
         self.room(payload.len().saturating_add(8))?;
-        raw::ext(&mut self.out, leaf.ext(), &payload);
+        raw::ext(&mut self.out, leaf.ext(), &payload)?;
         Ok(())
     }
 
@@ -40,8 +41,8 @@ impl Writer<'_> {
         }
         self.node(Node::Deque, len.saturating_add(1))?;
         match maxlen {
-            None => self.out.push(NIL),
-            Some(most) if most < 1 << 63 => raw::unsigned(&mut self.out, most),
+            None => memory::push(&mut self.out, NIL)?,
+            Some(most) if most < 1 << 63 => raw::unsigned(&mut self.out, most)?,
             Some(_) => return Err(Error::new(Code::BadNumber)),
         }
         Ok(())
@@ -56,9 +57,9 @@ impl Writer<'_> {
         self.open(charge::typed_array(inline(nbytes)), 0)?;
         self.depth = self.depth.saturating_sub(1);
         self.node(Node::TypedArray, 4)?;
-        raw::unsigned(&mut self.out, u64::from(code.letter()));
-        raw::unsigned(&mut self.out, code.itemsize());
-        raw::unsigned(&mut self.out, nbytes.checked_div(code.itemsize()).unwrap_or_default());
+        raw::unsigned(&mut self.out, u64::from(code.letter()))?;
+        raw::unsigned(&mut self.out, code.itemsize())?;
+        raw::unsigned(&mut self.out, nbytes.checked_div(code.itemsize()).unwrap_or_default())?;
         self.data_head(nbytes)
     }
 }

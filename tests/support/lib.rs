@@ -3,6 +3,7 @@
 //! Nothing here is published. Mistakes in the vector files panic with the name of the file or vector: they are mistakes of the
 //! repository, not of the code under test.
 
+pub mod allocator;
 mod arrays;
 pub mod describe;
 pub mod generate;

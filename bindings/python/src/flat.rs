@@ -178,7 +178,7 @@ pub(crate) fn strings<'py>(
     parts: StringParts<'_>,
 ) -> Result<Bound<'py, PyAny>> {
     // A list or tuple of the texts, with this one where one is missing.
-    let texts = |kind: SequenceKind, missing: &Bound<'py, PyAny>| {
+    let texts = |kind: SequenceKind, missing: &Bound<'py, PyAny>| -> Result<Bound<'py, PyAny>> {
         let mut made = Unfilled::new(py, kind, parts.items.len())?;
         for item in &parts.items {
             made.push(match item {

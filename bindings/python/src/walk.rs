@@ -320,16 +320,16 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     #[inline(never)]
     fn inert_array(&mut self, array: &Array) -> Result<()> {
         let placed = self.writer.array(&array.head)?;
-        self.inert_data(array, placed);
-        Ok(())
+        self.inert_data(array, placed)
     }
 
-    pub(crate) fn inert_data(&mut self, array: &Array, placed: Placed) {
+    pub(crate) fn inert_data(&mut self, array: &Array, placed: Placed) -> Result<()> {
         let data = array.data.bind(self.py);
         match placed {
             Placed::Inline => self.writer.array_data(data.as_bytes())?,
             Placed::Region => self.region.push(data.clone().into_any()),
         }
+        Ok(())
     }
 
     /// A live exception, by what `hookless.failure.describe` says of it; one that came from elsewhere, as it came.

@@ -211,7 +211,7 @@ impl<'py> Walker<'_, '_, 'py> {
         for part in [Some(data), mask, fill] {
             if let (Some(placed), Some(part)) = (self.writer.masked_part(part.map(|part| &part.head))?, part)
             {
-                self.inert_data(part, placed);
+                self.inert_data(part, placed)?;
             }
         }
         self.writer.end_masked(masked.hard_mask)?;

@@ -139,6 +139,7 @@ pub(crate) fn unread<E: de::Error>(error: &Error) -> E {
 }
 
 /// The same of a serializer.
+#[cfg(feature = "ndarray")]
 pub(crate) fn unwritten<E: serde::ser::Error>(error: &Error) -> E {
     if error.code() == Code::OutOfMemory { E::custom(memory::NAME) } else { E::custom(error) }
 }

@@ -4,6 +4,7 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 
 use super::bad_value;
+use super::coprime::coprime;
 use super::fields::{Fields, bad};
 use crate::error::{Code, Error, Result};
 use crate::memory::{self, Full};
@@ -168,8 +169,7 @@ impl Fraction {
         {
             return Err(Error::new(Code::NotCanonical).note("a leading zero, or a zero below zero"));
         }
-        let divisor = BigUint::from_bytes_be(numerator).gcd(&BigUint::from_bytes_be(denominator));
-        if divisor != BigUint::from(1u8) {
+        if !coprime(numerator, denominator)? {
             return Err(Error::new(Code::NotCanonical).note("not in lowest terms"));
         }
         Ok(Fraction { negative, numerator: memory::copied(numerator)?, denominator: memory::copied(denominator)? })

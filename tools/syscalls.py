@@ -127,9 +127,8 @@ def main() -> None:
     text, printed = trace(strace, str(PROGRAM), "traced")
     bad, names = judge(text.splitlines(), zoneinfo.TZPATH)
     if bad:
-        sys.exit(
-            "syscalls: decoding asked the kernel for more than memory and zones:\n" + "\n".join(bad[:20])
-        )
+        shown = "\n".join(bad[:20])
+        sys.exit(f"syscalls: decoding asked the kernel for more than memory and zones:\n{shown}")
     told = ", ".join(f"{count} {name}" for name, count in sorted(names.items()))
     print(f"{printed.strip()}: {told}")
 

@@ -24,6 +24,6 @@ def named(path: Path) -> set[str]:
 
 
 def test_every_case_has_a_test() -> None:
-    """None is missing but those that cannot be tested yet; whoever tests one of those takes it off that list."""
+    """None is missing but those that cannot be tested yet; who tests one of those takes it off the list."""
     found = set().union(*(named(path) for path in HERE.glob("test_*.py") if path.name != "test_cases.py"))
     assert CASES - found == OF_TABLES

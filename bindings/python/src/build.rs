@@ -53,6 +53,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     /// Whether a decimal is in a key, and the bytes of the longest int or term of a fraction: to compare the two, the int is made a decimal.
     decimals: bool,
     longest: u64,
+    /// Puts the host's decimal context right afterwards; there once `decimals` is set.
+    _calm: Option<standard::Calm<'py>>,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -90,6 +92,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             compared: 0,
             decimals: false,
             longest: 0,
+            _calm: None,
             interrupted: None,
         })
     }
@@ -261,8 +264,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         standard::typed_array(py, code, data, self.targets())
     }
 
-    fn decimal_key(&mut self) {
+    fn decimal_key(&mut self) -> Result<()> {
+        if !self.decimals {
+            self._calm = standard::calm(self.py).map_err(|error| scalars::table_error(self.py, &error))?;
+        }
         self.decimals = true;
+        Ok(())
     }
 
     fn standard(&mut self, value: Standard) -> Result<Self::Value> {

@@ -1,6 +1,7 @@
 //! Masked arrays: NumPy's, and those of a host that has not loaded it.
 
 use hookless::{Code, Error, Result};
+use numpy::PyUntypedArray;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -70,13 +71,15 @@ pub(crate) fn made<'py>(
             |array: &Bound<'py, PyAny>, to: &Bound<'py, PyAny>| numpy.ma.view.bind(py).call1((array, to));
         let class = numpy.ma.class.bind(py).as_any();
         let descr = data.getattr("dtype")?;
+        // NumPy looks for attributes in what a view is made of, and a recarray gives its fields for them, whose names the wire chose.
+        let plain = view(&data, py.get_type::<PyUntypedArray>().as_any())?;
         let size: usize = descr.getattr("itemsize")?.extract()?;
         let made = if size == 0 || descr.getattr("names")?.is_none() {
-            view(&data, class)?
+            view(&plain, class)?
         } else {
             // Seen as bytes at first: of a structure, MaskedArray would make up a mask and a fill value, which it cannot for all of them.
             let opaque = PyString::new(py, &format!("V{size}")).into_any();
-            view(&view(&view(&data, &opaque)?, class)?, &descr)?
+            view(&view(&view(&plain, &opaque)?, class)?, &descr)?
         };
         made.setattr("_baseclass", data.get_type())?;
         // What MaskedArray itself keeps them in; its constructor and setters would copy, convert and compare.
@@ -101,7 +104,7 @@ pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<O
     let base = value.getattr("_baseclass")?;
     let [ndarray, memmap, recarray] = numpy.arrays;
     let class = match base.as_ptr() as usize {
-        found if found == ndarray || found == memmap => py.get_type::<numpy::PyUntypedArray>().into_any(),
+        found if found == ndarray || found == memmap => py.get_type::<PyUntypedArray>().into_any(),
         found if found == recarray => base,
         _ => return Ok(None),
     };

@@ -9,4 +9,4 @@ mod shelf;
 
 pub(crate) use make::{from_standard, swap, typed_array};
 pub(crate) use read::{Unreadable, is_malformed, read, typed_array_parts};
-pub(crate) use shelf::{Kind, kind_of, shelf, warm_up};
+pub(crate) use shelf::{Calm, Kind, calm, kind_of, shelf, warm_up};

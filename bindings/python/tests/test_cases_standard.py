@@ -15,9 +15,9 @@ import pytest
 
 import hookless
 import naive
-from audit import watched
 from hookless import Decoder, dumps, loads
 from same import assert_same
+from watching import watched
 
 NEW_YORK = ZoneInfo("America/New_York")
 

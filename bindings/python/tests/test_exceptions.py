@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import hookless
-from audit import watched
 from hookless import Limits, RemoteError, dumps, loads
+from watching import watched
 
 
 def arrive(error: BaseException, **limits: int) -> RemoteError:

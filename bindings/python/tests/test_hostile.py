@@ -16,11 +16,12 @@ import pytest
 
 import hookless
 import naive
-from audit import watched
 from hookless import Decoder, Limits, decode, dumps, loads
 from samples import frames
+from watching import watched
 
 FRAMES = frames()
+hookless.warm_up()
 WARM_UP = dumps([1, {"a": (2.5, b"x")}])
 
 

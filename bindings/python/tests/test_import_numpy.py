@@ -48,7 +48,7 @@ WATCHED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import json, numpy, ml_dtypes, hookless
-from audit import watched
+from watching import watched
 from describing import expand
 from test_vectors import VECTORS, wrapped
 frames = []

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import hookless
-from audit import watched
 from hookless import dumps, loads
 from standard_samples import STANDARD
 from test_hostile import check, mutations
+from watching import watched
 
 # A zone's own file may be opened: test_standard_import.py says which.
 CALM = {name: found for name, found in STANDARD.items() if name not in ("ZoneInfo", "aware time")}

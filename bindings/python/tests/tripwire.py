@@ -15,6 +15,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import hookless
+from watching import FORBIDDEN
 
 SPRUNG: list[str] = []
 """What went off."""
@@ -25,24 +26,12 @@ EVENTS: list[str] = []
 ENTERED: set[str] = set()
 """Files of the Python functions that were entered."""
 
-_FORBIDDEN = (
-    "import",
-    "open",
-    "exec",
-    "compile",
-    "os.",
-    "subprocess.",
-    "socket.",
-    "shutil.",
-    "glob.",
-    "pickle.",
-)
 _OWN = os.path.abspath(__file__)
 _on = False
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _on or not event.startswith(_FORBIDDEN):
+    if not _on or not event.startswith(FORBIDDEN):
         return
     # Python shows the source of this program's own frames: it reads this file, and parses its lines. What it
     # cannot parse, such as a `raise`, it calls <unknown>, and 3.13 looks for a file of that name.

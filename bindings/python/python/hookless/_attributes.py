@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from hookless._safe import Broken, attempt, cap, exact_text, inherits, names, sendable, short_repr
+from hookless._safe import (
+    Broken,
+    attempt,
+    cap,
+    exact_text,
+    inherits,
+    names,
+    sendable,
+    short_repr,
+    without_addresses,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +113,8 @@ def _nested(error: BaseException) -> object:
     fields, cut = fields_of(error)
     message = exact_text(attempt(str, error))
     kept = [value if sendable(value, _BEGINNING) else short_repr(value) for value in args[:_ATTRIBUTES]]
+    if message is not None and any(one is not value for one, value in zip(kept, args, strict=False)):
+        message = without_addresses(message)
     return Failure(
         module,
         qualname,

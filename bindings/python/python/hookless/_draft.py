@@ -6,7 +6,18 @@ from hookless._attributes import attributes_of, denials_of, fields_of
 from hookless._frames import frames_of, shortened
 from hookless._hookless import Failure, TraceFrame
 from hookless._note import Told
-from hookless._safe import Broken, attempt, cap, exact_text, inherits, lineage, names, sendable, short_repr
+from hookless._safe import (
+    Broken,
+    attempt,
+    cap,
+    exact_text,
+    inherits,
+    lineage,
+    names,
+    sendable,
+    short_repr,
+    without_addresses,
+)
 from hookless.remote import RemoteError
 
 TYPE_CHECKING = False
@@ -90,6 +101,9 @@ class _Live(Draft):
         self._read_message(error, limits.text, told)
         self._read_notes(error, limits.text)
         self._read_args(error, told)
+        if told is None and any(one.startswith("args") for one in self.cut):
+            # Python made the message of the same reprs.
+            self.message = without_addresses(self.message)
         self.fields = {}
         if told is None:
             self.fields, cut = fields_of(error)

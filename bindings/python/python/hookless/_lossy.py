@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hookless._safe import Broken, attempt, exact_text, lineage, names
+from hookless._safe import Broken, attempt, exact_text, lineage, names, without_addresses
 from hookless.display import escape_line
 from hookless.records import Record
 
@@ -78,4 +78,4 @@ def _mapping() -> object:
 
 def _repr(value: object, type_name: str) -> str:
     text = exact_text(attempt(repr, value))
-    return escape_line(f"<{type_name} object>" if text is None else text, most=_REPR)
+    return escape_line(f"<{type_name} object>" if text is None else without_addresses(text), most=_REPR)

@@ -28,6 +28,7 @@ __all__ = [
     "never_interrupted",
     "sendable",
     "short_repr",
+    "without_addresses",
 ]
 
 _MODULE: Any = type.__dict__["__module__"]
@@ -122,7 +123,13 @@ def short_repr(value: object) -> str:
     text = exact_text(attempt(_repr, value))
     if text is None:
         text = _plain_repr(value)
-    return escape_line(text, most=_REPR)
+    return escape_line(without_addresses(text), most=_REPR)
+
+
+def without_addresses(text: str) -> str:
+    """Return a text with dots for the places in memory that reprs tell: `<object object at 0x...>`."""
+    first, *others = text.split(" at 0x")
+    return first + "".join(" at 0x..." + one.lstrip("0123456789abcdefABCDEF") for one in others)
 
 
 def _repr(value: object) -> str:

@@ -125,6 +125,9 @@ pub(crate) struct Shelf {
     pub(super) uuid: Py<PyAny>,
     pub(super) safe_uuid: Py<PyAny>,
     pub(super) decimal: Py<PyAny>,
+    /// `decimal.getcontext` and `decimal.FloatOperation`.
+    context: Py<PyAny>,
+    float_operation: Py<PyAny>,
     /// Makes a Fraction of a numerator and a denominator in lowest terms.
     pub(super) fraction: Py<PyAny>,
     /// In the order of `IpKind`, IPv4 before IPv6.
@@ -156,6 +159,8 @@ pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
             uuid: get("uuid", "UUID")?,
             safe_uuid: get("uuid", "SafeUUID")?,
             decimal: get("decimal", "Decimal")?,
+            context: get("decimal", "getcontext")?,
+            float_operation: get("decimal", "FloatOperation")?,
             fraction: get("hookless._standard", "coprime")?,
             ip: [
                 get("ipaddress", "IPv4Address")?,
@@ -178,6 +183,28 @@ pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
                 .unbind(),
         })
     })
+}
+
+/// The flag of the host's decimal context that says that a decimal has been compared with a float. Tables of keys do that, the host has
+/// not; dropping this takes the flag down again.
+pub(crate) struct Calm<'py> {
+    flags: Bound<'py, PyAny>,
+    signal: &'py Py<PyAny>,
+}
+
+/// None where the flag is up already.
+pub(crate) fn calm(py: Python<'_>) -> PyResult<Option<Calm<'_>>> {
+    let shelf = shelf(py)?;
+    let (flags, signal) = (shelf.context.bind(py).call0()?.getattr("flags")?, &shelf.float_operation);
+    let up = flags.get_item(signal)?.is_truthy()?;
+    Ok((!up).then_some(Calm { flags, signal }))
+}
+
+impl Drop for Calm<'_> {
+    fn drop(&mut self) {
+        // The two are the context's own table and one of its keys, which it always takes.
+        let _taken = self.flags.set_item(self.signal, false);
+    }
 }
 
 /// The keys of all zones that this host knows, read once.

@@ -209,7 +209,9 @@ pub trait Build {
     /// An `array.array`; inline data are exactly its bytes, little-endian and checked.
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value>;
     /// Says that the value of the standard library that comes next is a decimal in key position.
-    fn decimal_key(&mut self) {}
+    fn decimal_key(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// A value of the standard library.
     fn standard(&mut self, value: Standard) -> Result<Self::Value>;
     /// A NumPy scalar of its wire payload.

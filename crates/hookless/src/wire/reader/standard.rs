@@ -25,7 +25,7 @@ impl<B: Build> Reader<'_, '_, B> {
             if let Standard::Decimal(number) = &value {
                 let digits = number.written_out(self.limits.int_bytes).unwrap_or_default();
                 self.budget.charge(charge::exact_key(digits))?;
-                self.build.decimal_key();
+                self.build.decimal_key()?;
             }
             let marks = keys::Marks::of(&value);
             if !marks.is_empty() {

@@ -1,5 +1,6 @@
 //! Values of Python's standard library (`proto/standard.md`, D1–D14): each checked when it is made, each with one payload.
 
+mod coprime;
 mod fields;
 mod net;
 mod number;

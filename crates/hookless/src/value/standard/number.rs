@@ -4,6 +4,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 
 use super::bad_value;
+use super::coprime::coprime;
 use super::fields::{Fields, bad};
 use crate::error::{Code, Error, Result};
 use crate::value::Int;
@@ -154,8 +155,7 @@ impl Fraction {
         {
             return Err(Error::new(Code::NotCanonical).note("a leading zero, or a zero below zero"));
         }
-        let divisor = BigUint::from_bytes_be(numerator).gcd(&BigUint::from_bytes_be(denominator));
-        if divisor != BigUint::from(1u8) {
+        if !coprime(numerator, denominator)? {
             return Err(Error::new(Code::NotCanonical).note("not in lowest terms"));
         }
         Ok(Fraction { negative, numerator: numerator.to_vec(), denominator: denominator.to_vec() })

@@ -11,7 +11,7 @@ use std::mem::swap;
 use crate::error::{Code, Error, Result};
 
 /// Coefficients are at most this, so that the difference of two products, and a carry, fit an `i128`.
-const MOST: u128 = 1 << 62;
+const MOST: u64 = 1 << 62;
 
 /// Whether 1 is the only common divisor of two big-endian magnitudes; every number divides 0.
 ///
@@ -109,18 +109,23 @@ impl Steps {
     fn of(a: &[u64], b: &[u64]) -> Option<Steps> {
         let shift = zeros(a);
         let (mut x, mut y) = (window(a, a.len(), shift), window(b, a.len(), shift));
-        let (mut u0, mut u1, mut u2) = (0u128, 1u128, 0u128);
-        let (mut v0, mut v1, mut v2) = (0u128, 0u128, 1u128);
+        let (mut u0, mut u1, mut u2) = (0u64, 1u64, 0u64);
+        let (mut v0, mut v1, mut v2) = (0u64, 0u64, 1u64);
         let mut even = false;
-        while v2 <= MOST && u2 <= MOST && y >= v2 && x.wrapping_sub(y) >= v1.wrapping_add(v2) {
-            let quotient = x.checked_div(y)?;
-            (x, y) = (y, x.wrapping_sub(quotient.wrapping_mul(y)));
-            // At most 2^62 × 2^128 / y, which the condition on y keeps small; one that saturates ends the loop and is not used.
-            (u0, u1, u2) = (u1, u2, u1.saturating_add(quotient.saturating_mul(u2)));
-            (v0, v1, v2) = (v1, v2, v1.saturating_add(quotient.saturating_mul(v2)));
+        while u2 <= MOST
+            && v2 <= MOST
+            && y >= u128::from(v2)
+            && x.wrapping_sub(y) >= u128::from(v1.wrapping_add(v2))
+        {
+            let (quotient, rest) = divide(x, y);
+            let next = |one: u64, two: u64| quotient.checked_mul(two)?.checked_add(one);
+            let (Some(u), Some(v)) = (next(u1, u2), next(v1, v2)) else { break };
+            (x, y) = (y, rest);
+            (u0, u1, u2) = (u1, u2, u);
+            (v0, v1, v2) = (v1, v2, v);
             even = !even;
         }
-        (v0 != 0).then(|| Steps { u: (low(u0), low(u1)), v: (low(v0), low(v1)), even })
+        (v0 != 0).then_some(Steps { u: (u0, u1), v: (v0, v1), even })
     }
 
     /// Takes them, on two numbers of as many limbs.
@@ -137,6 +142,19 @@ impl Steps {
             (first, second) = (first >> 64, second >> 64);
         }
     }
+}
+
+/// Quotient and rest of `x >= y`; the quotient is small more often than not, and `u64::MAX` stands for a larger one.
+fn divide(x: u128, y: u128) -> (u64, u128) {
+    let mut rest = x;
+    for quotient in 1..=3 {
+        rest = rest.wrapping_sub(y);
+        if rest < y {
+            return (quotient, rest);
+        }
+    }
+    let quotient = x.checked_div(y).unwrap_or_default();
+    (u64::try_from(quotient).unwrap_or(u64::MAX), x.wrapping_sub(quotient.wrapping_mul(y)))
 }
 
 /// p x - q y

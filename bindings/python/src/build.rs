@@ -365,7 +365,14 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
-        let failure = failure::from_entries(self.py, entries)?;
+        let py = self.py;
+        let mut table = |pairs: Vec<(Self::Value, Self::Value)>| {
+            let mut map = self.map(MapKind::Dict, pairs.len())?;
+            // X9: the reader has seen that no name comes twice.
+            pairs.into_iter().try_for_each(|(name, value)| self.insert(&mut map, name, value).map(drop))?;
+            Ok(map.dict)
+        };
+        let failure = failure::from_entries(py, entries, &mut table)?;
         let error = self.warm.error_of.bind(self.py).call1((failure,));
         error.map_err(|error| scalars::table_error(self.py, &error))
     }

@@ -109,7 +109,8 @@ impl Guard {
     fn grow(&mut self, least: usize) -> Result<()> {
         let slots = std::mem::take(&mut self.order);
         let tags = std::mem::take(&mut self.tags);
-        self.resize(least.max(8).next_power_of_two())?;
+        // Never to 8: CPython rounds what is less up to 16.
+        self.resize(least.max(9).next_power_of_two())?;
         match self.table {
             Table::Dict => {
                 drop(tags);

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any
 
+from hookless._hashing import KEYED
 from hookless._hookless import KeyCosts
 from hookless._typed.containers import hashed
 from hookless._typed.costs import costs
@@ -22,7 +22,7 @@ _ALIKE = _FEW = 64
 
 # Nothing to lower; and of these, what nobody can choose the hash of, or what is too few to matter.
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
-_KEYED = frozenset({type(None), bool, str, bytes} if sys.flags.hash_randomization else {type(None), bool})
+_KEYED = frozenset({type(None), bool, str, bytes} if KEYED else {type(None), bool})
 
 
 def lowered(value: Any) -> Any:

@@ -6,15 +6,13 @@ with what real tables do, and the decoder's guard with it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["AT_FIRST", "PER_KEY", "DictTable", "Key", "SetTable"]
+__all__ = ["DictTable", "Key", "SetTable"]
 
 BITS = 2**64 - 1
-
-# What `bindings/python/src/keys/guard.rs` allows, and how it counts keys of one hash.
-AT_FIRST, PER_KEY, EQUAL = 1024, 256, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +21,6 @@ class Key:
 
     hash: int
     text: bool = False
-
-
-def tag(key: Key) -> int:
-    """Return what the guard remembers of a key in a slot."""
-    return ((key.hash & BITS) * 0x9E3779B97F4A7C15 & BITS) >> 56 | 1
 
 
 def places(key: Key, size: int) -> Iterator[int]:
@@ -42,30 +35,33 @@ def places(key: Key, size: int) -> Iterator[int]:
 
 @dataclass
 class Table:
-    """What both tables count: steps as the guard takes them, and comparisons with keys of the same hash."""
+    """What both count: occupied slots that keys had to pass, and comparisons with keys of the same hash."""
 
     size: int = 8
     keys: list[Key] = field(default_factory=list)
     slots: dict[int, Key] = field(default_factory=dict)
-    steps: int = 0
+    probes: int = 0
     comparisons: int = 0
+    end: tuple[int, int] | None = None
+    """Probes and keys when there were more probes than the guard allows."""
 
-    def walk(self, key: Key, size: int) -> Iterator[tuple[int, bool]]:
-        """Yield each slot that is looked at, and whether a step begins after it."""
+    def walk(self, key: Key) -> Iterator[int]:
+        """Yield the slots where a key is looked for."""
+        raise NotImplementedError
+
+    def allowed(self) -> int:
+        """Return the probes that the decoder's guard allows, as `bindings/python/src/keys/guard.rs` says."""
         raise NotImplementedError
 
     def place(self, key: Key, *, growing: bool) -> None:
-        for slot, steps_on in self.walk(key, self.size):
-            found = self.slots.get(slot)
-            if found is None:
-                self.slots[slot] = key
-                return
-            self.meet(key, found, growing)
-            self.steps += steps_on
-        raise AssertionError("a walk has no end")
-
-    def meet(self, key: Key, found: Key, growing: bool) -> None:
-        raise NotImplementedError
+        for slot in self.walk(key):
+            found = self.slots.setdefault(slot, key)
+            if found is key:
+                break
+            self.probes += 1
+            self.comparisons += not growing and key.hash == found.hash
+        if self.end is None and self.probes > self.allowed():
+            self.end = self.probes, len(self.keys)
 
     def move(self, size: int, keys: Iterable[Key]) -> None:
         self.size, self.slots = size, {}
@@ -77,16 +73,11 @@ class Table:
 class DictTable(Table):
     """A dict that is filled from empty."""
 
-    def walk(self, key: Key, size: int) -> Iterator[tuple[int, bool]]:
-        for at in places(key, size):
-            yield at, True
+    def walk(self, key: Key) -> Iterator[int]:
+        return places(key, self.size)
 
-    def meet(self, key: Key, found: Key, growing: bool) -> None:
-        if growing:
-            return
-        self.comparisons += key.hash == found.hash
-        # A step is counted already.
-        self.steps += EQUAL - 1 if tag(key) == tag(found) else 0
+    def allowed(self) -> int:
+        return 1024 + (128 + math.isqrt(self.size // 64)) * len(self.keys)
 
     def insert(self, key: Key) -> None:
         full = len(self.keys) == self.size * 2 // 3
@@ -104,17 +95,12 @@ class DictTable(Table):
 class SetTable(Table):
     """A set that is filled from empty."""
 
-    def walk(self, key: Key, size: int) -> Iterator[tuple[int, bool]]:
-        for at in places(key, size):
-            run = 10 if at + 9 < size else 1
-            for slot in range(at, at + run):
-                yield slot, slot == at + run - 1
+    def walk(self, key: Key) -> Iterator[int]:
+        for at in places(key, self.size):
+            yield from range(at, at + 10 if at + 9 < self.size else at + 1)
 
-    def meet(self, key: Key, found: Key, growing: bool) -> None:
-        if growing:
-            return
-        self.comparisons += key.hash == found.hash
-        self.steps += EQUAL if tag(key) == tag(found) else 0
+    def allowed(self) -> int:
+        return 1024 + 320 * len(self.keys)
 
     def insert(self, key: Key) -> None:
         self.keys.append(key)

@@ -2,14 +2,12 @@
 //!
 //! A dict or set of n keys is built in O(n) steps only if its probes stay few. Ints, floats, tuples and the like hash without a secret, so
 //! keys can be chosen whose probe sequences all run through the same occupied slots (seconds for a few hundred kilobytes). The tables are
-//! simulated here, growth included, slot for slot; past [`PER_KEY`] steps for each key that is there the frame is refused
-//! (`key_collision`). What all tables of a body may take together stands in `keys.rs`.
+//! simulated here, growth included, slot for slot, and every occupied slot that a key has to pass is a probe. Past a bound for each key that
+//! is there the frame is refused (`key_collision`). What all tables of a body may take together stands in `keys.rs`.
 //!
-//! A step is a slot of a dict, or a run of up to ten neighbouring slots of a set, which lie in three lines of memory. A slot whose key has the
-//! same hash counts [`EQUAL`] times on the way in, since the two keys are compared; a table that grows compares nothing.
-//!
-//! Why 256: honest keys at a stride of a power of two, counted over all strides up to 2^61 and at every size up to 10^6, come to at most 141
-//! steps a key in a dict and 30 in a set; chosen ones to n / 2.
+//! The bounds leave honest keys at a stride of a power of two, which are the worst of those, a third of room: counted over all strides up to
+//! 2^61 and at every size, such keys come to at most 30 probes a key in a dict of 10^3, 36 of 10^4, 59 of 10^5 and 141 of 10^6, and to 251 in a
+//! set of any size, most of them in neighbouring slots; 3000 powers of two, which have 61 hashes, to 108. Chosen ones come to n / 2.
 //!
 //! Source: `Objects/dictobject.c` (PERTURB_SHIFT 5, growth to 3 × used, two thirds full; a table of str grows when its first other key
 //! comes) and `Objects/setobject.c` (LINEAR_PROBES 9, growth to more than 4 × used, or 2 × past 50 000, three fifths full; moved slot by slot)
@@ -20,12 +18,14 @@ use hookless::{Code, Error, Result};
 /// Tables that stay below this many keys cannot degrade enough to matter.
 pub(crate) const EXEMPT: usize = 64;
 
-/// Steps that a table may take: so many at first, and so many more for each key.
+/// Probes that any table may take at first.
 const AT_FIRST: u64 = 1024;
-const PER_KEY: u64 = 256;
 
-/// Steps that comparing with a key of the same hash stands for.
-const EQUAL: u64 = 4;
+/// Probes that a set may take for each key; a dict with so many slots: more when it is large, where strides are worse.
+const PER_MEMBER: u64 = 320;
+fn per_key(slots: usize) -> u64 {
+    128 + (slots as u64 / 64).isqrt()
+}
 
 /// PERTURB_SHIFT and LINEAR_PROBES.
 const SHIFT: u32 = 5;
@@ -43,29 +43,32 @@ pub(crate) struct Guard {
     table: Table,
     /// Of the keys, in the order in which they came.
     hashes: Vec<isize>,
-    /// A tag of the key in each slot, 0 where there is none.
-    tags: Vec<u8>,
+    /// Which slots are taken.
+    taken: Vec<bool>,
     /// Of a set: which key is in each slot.
     order: Vec<u32>,
     /// Keys that fit in before the table grows.
     room: usize,
     /// Whether a dict has had no keys but str.
     only_text: bool,
-    steps: u64,
+    /// Probes that each key may take, in a table as large as it is now.
+    allowed: u64,
+    probes: u64,
 }
 
 impl Guard {
     /// A guard for an empty table.
     pub(crate) fn new(table: Table) -> Result<Guard> {
-        let (hashes, tags, order) = (Vec::new(), Vec::new(), Vec::new());
-        let mut guard = Guard { table, hashes, tags, order, room: 0, only_text: true, steps: 0 };
+        let (hashes, taken, order) = (Vec::new(), Vec::new(), Vec::new());
+        let mut guard =
+            Guard { table, hashes, taken, order, room: 0, only_text: true, allowed: 0, probes: 0 };
         guard.resize(8)?;
         Ok(guard)
     }
 
-    /// Steps so far.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps
+    /// Probes so far.
+    pub(crate) fn probes(&self) -> u64 {
+        self.probes
     }
 
     /// Hashes of the keys so far.
@@ -86,7 +89,7 @@ impl Guard {
         self.hashes.try_reserve(1).map_err(full)?;
         self.hashes.push(hash);
         self.room -= 1;
-        self.place(self.hashes.len() - 1, EQUAL);
+        self.place(self.hashes.len() - 1);
         if self.table == Table::Set && self.room == 0 {
             let factor = if self.hashes.len() > 50_000 { 2 } else { 4 };
             self.grow(self.hashes.len() * factor + 1)?;
@@ -97,10 +100,10 @@ impl Guard {
     #[inline]
     fn check(&self) -> Result<()> {
         let keys = self.hashes.len() as u64;
-        if self.steps <= AT_FIRST + PER_KEY * keys {
+        if self.probes <= AT_FIRST + self.allowed * keys {
             return Ok(());
         }
-        let note = format!("{} steps through a table for {keys} keys", self.steps);
+        let note = format!("{} probes for {keys} keys", self.probes);
         Err(Error::new(Code::KeyCollision).note(note))
     }
 
@@ -108,20 +111,20 @@ impl Guard {
     #[cold]
     fn grow(&mut self, least: usize) -> Result<()> {
         let slots = std::mem::take(&mut self.order);
-        let tags = std::mem::take(&mut self.tags);
+        let taken = std::mem::take(&mut self.taken);
         // Never to 8: CPython rounds what is less up to 16.
         self.resize(least.max(9).next_power_of_two())?;
         match self.table {
             Table::Dict => {
-                drop(tags);
+                drop(taken);
                 for key in 0..self.hashes.len() {
-                    self.place(key, 1);
+                    self.place(key);
                     self.check()?;
                 }
             }
             Table::Set => {
-                for (&key, _) in slots.iter().zip(tags).filter(|&(_, tag)| tag != 0) {
-                    self.place(key as usize, 0);
+                for (&key, _) in slots.iter().zip(taken).filter(|&(_, taken)| taken) {
+                    self.place(key as usize);
                     self.check()?;
                 }
             }
@@ -130,13 +133,17 @@ impl Guard {
     }
 
     fn resize(&mut self, size: usize) -> Result<()> {
-        let mut tags = Vec::new();
-        tags.try_reserve_exact(size).map_err(full)?;
-        tags.resize(size, 0);
-        self.tags = tags;
+        let mut taken = Vec::new();
+        taken.try_reserve_exact(size).map_err(full)?;
+        taken.resize(size, false);
+        self.taken = taken;
         let usable = match self.table {
-            Table::Dict => size * 2 / 3,
+            Table::Dict => {
+                self.allowed = per_key(size);
+                size * 2 / 3
+            }
             Table::Set => {
+                self.allowed = PER_MEMBER;
                 let mut order = Vec::new();
                 order.try_reserve_exact(size).map_err(full)?;
                 order.resize(size, 0);
@@ -149,14 +156,14 @@ impl Guard {
     }
 
     #[inline]
-    fn place(&mut self, key: usize, equal: u64) {
+    fn place(&mut self, key: usize) {
         let hash = self.hashes[key];
         match self.table {
-            Table::Dict => self.steps += place_in_dict(&mut self.tags, hash, equal),
+            Table::Dict => self.probes += place_in_dict(&mut self.taken, hash),
             Table::Set => {
-                let (slot, steps) = place_in_set(&mut self.tags, hash, equal);
+                let (slot, probes) = place_in_set(&mut self.taken, hash);
                 self.order[slot] = key as u32;
-                self.steps += steps;
+                self.probes += probes;
             }
         }
     }
@@ -166,49 +173,41 @@ pub(super) fn full(_: std::collections::TryReserveError) -> Error {
     Error::new(Code::OutOfMemory)
 }
 
-/// Seven mixed bits of a hash, and one that says that the slot is taken.
+/// Takes the slot of a dict that is free for this hash; gives the probes on the way.
 #[inline]
-fn tag(hash: isize) -> u8 {
-    let mixed = hash.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 56) as u8 | 1
-}
-
-/// Takes the slot of a dict that is free for this hash; gives the steps to it.
-#[inline]
-fn place_in_dict(tags: &mut [u8], hash: isize, equal: u64) -> u64 {
-    let (mask, tag) = (tags.len() - 1, tag(hash));
+fn place_in_dict(taken: &mut [bool], hash: isize) -> u64 {
+    let mask = taken.len() - 1;
     let mut perturb = hash.cast_unsigned();
     let mut at = perturb & mask;
-    let mut steps = 0;
+    let mut probes = 0;
     loop {
-        let slot = &mut tags[at & mask];
-        if *slot == 0 {
-            *slot = tag;
-            return steps;
+        let slot = &mut taken[at & mask];
+        if !*slot {
+            *slot = true;
+            return probes;
         }
-        steps += if *slot == tag { equal } else { 1 };
+        probes += 1;
         perturb >>= SHIFT;
         at = at.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1) & mask;
     }
 }
 
-/// Takes the slot of a set that is free for this hash; gives it, and the steps to it.
+/// Takes the slot of a set that is free for this hash; gives it, and the probes on the way.
 #[inline]
-fn place_in_set(tags: &mut [u8], hash: isize, equal: u64) -> (usize, u64) {
-    let (mask, tag) = (tags.len() - 1, tag(hash));
+fn place_in_set(taken: &mut [bool], hash: isize) -> (usize, u64) {
+    let mask = taken.len() - 1;
     let mut perturb = hash.cast_unsigned();
     let mut at = perturb & mask;
-    let mut steps = 0;
+    let mut probes = 0;
     loop {
         let run = if at + LINEAR <= mask { LINEAR } else { 0 };
-        for (next, slot) in tags[at..=at + run].iter_mut().enumerate() {
-            if *slot == 0 {
-                *slot = tag;
-                return (at + next, steps);
+        for (next, slot) in taken[at..=at + run].iter_mut().enumerate() {
+            if !*slot {
+                *slot = true;
+                return (at + next, probes);
             }
-            steps += if *slot == tag { equal } else { 0 };
+            probes += 1;
         }
-        steps += 1;
         perturb >>= SHIFT;
         at = at.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1) & mask;
     }

@@ -97,7 +97,8 @@ def _check_items(items: Sequence[Any]) -> None:
             return
     else:
         try:
-            return KeyCosts().check(items, True)
+            KeyCosts().check(items, True)
+            return
         except DecodeError:
             pass  # Perhaps because items are equal, which costs a set nothing.
     try:

@@ -2,13 +2,14 @@
 
     python benches/python/collisions.py              tables of 20 000 keys; --log2 20 for 700 000
 
-Probes come from the naive tables of bindings/python/tests/tables.py, which test_tables.py compares with real ones,
-slot by slot. The fit says how well a time per key and a time per probe explain what was measured.
+Probes come from the naive tables of bindings/python/tests/tables.py, which test_tables.py compares with
+real ones, slot by slot. The fit says how well a time per key and a time per probe explain what was measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import sys
 import time
@@ -86,7 +87,7 @@ def cases(log2: int) -> Iterator[tuple[str, type, list[int]]]:
 
 
 def predicted(kind: type, keys: list[int]) -> int:
-    table = DictTable() if kind is dict else SetTable()
+    table: DictTable | SetTable = DictTable() if kind is dict else SetTable()
     for key in keys:
         table.insert(Key(hash(key)))
     return table.probes
@@ -117,27 +118,24 @@ def main() -> None:
     )
     parser.add_argument("--log2", type=int, default=15, help="slots of the table, as a power of two (15)")
     log2 = parser.parse_args().log2
-    print(f"{'table':<28}{'keys':>8}{'MB':>7}{'probes/key':>11}{'ns/key':>9}  decoder")
-    points: dict[type, list[tuple[float, float]]] = {dict: [], set: []}
+    print(f"{'table':<28}{'keys':>8}{'MB':>7}{'probes/key':>12}{'ns/key':>9}  decoder")
+    points: dict[str, list[tuple[float, float]]] = {}
     for name, kind, keys in cases(log2):
         if kind is set:
             keys = sorted(keys, key=lambda key: hookless.dumps(key)[32:])
-        value = dict.fromkeys(keys) if kind is dict else set(keys)
-        frame = hookless.dumps(value)
+        make = functools.partial(dict.fromkeys if kind is dict else set, keys)
+        frame = hookless.dumps(make())
         probes = predicted(kind, keys) / len(keys)
-        make: Callable[[], object] = (
-            (lambda keys=keys: dict.fromkeys(keys)) if kind is dict else (lambda keys=keys: set(keys))
-        )
         spent = best(make) / len(keys) * 1e9
-        points[kind].append((probes, spent))
+        sort = f"{kind.__name__}, {'keys of one hash' if 'one hash' in name else 'other keys'}"
+        points.setdefault(sort, []).append((probes, spent))
         label = f"{kind.__name__}: {name}"
-        print(
-            f"{label:<28}{len(keys):>8}{len(frame) / 1e6:>7.2f}{probes:>11.1f}{spent:>9.0f}  {verdict(frame)}"
-        )
-    for kind, found in points.items():
+        size = len(frame) / 1e6
+        print(f"{label:<28}{len(keys):>8}{size:>7.2f}{probes:>12.1f}{spent:>9.0f}  {verdict(frame)}")
+    for sort, found in points.items():
         slope, base = statistics.linear_regression(*zip(*found, strict=True))
         fit = statistics.correlation(*zip(*found, strict=True)) ** 2
-        print(f"{kind.__name__}: {base:.0f} ns a key and {slope:.1f} ns a probe; r^2 = {fit:.3f}")
+        print(f"{sort}: {base:.0f} ns a key and {slope:.1f} ns a probe; r^2 = {fit:.3f}")
 
 
 if __name__ == "__main__":

@@ -13,18 +13,14 @@ use crate::array::Array;
 use crate::failure;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
-use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
-use crate::guard::{EXEMPT, Guard, Table};
+use crate::keys::{Keys, Prior, Spent, Table};
 use crate::scalar::Scalar;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
 use crate::{flat, masked, scalars};
 
-mod alike;
 mod record;
-
-use alike::{Hashes, note};
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -48,13 +44,10 @@ pub(crate) struct PyBuilder<'a, 'py> {
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
     keys_seen: usize,
-    /// What comparing keys of one hash has cost so far.
-    compared: u64,
-    /// Whether a decimal is in a key, and the bytes of the longest int or term of a fraction: to compare the two, the int is made a decimal.
-    decimals: bool,
-    longest: u64,
-    /// Puts the host's decimal context right afterwards; there once `decimals` is set.
+    /// Puts the host's decimal context right afterwards; there once a decimal is in a key.
     _calm: Option<standard::Calm<'py>>,
+    /// What the keys of its tables have cost.
+    spent: Spent,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
 }
@@ -63,19 +56,15 @@ pub(crate) struct PyBuilder<'a, 'py> {
 pub(crate) struct Map<'py> {
     kind: MapKind,
     dict: Bound<'py, PyDict>,
-    announced: usize,
     done: usize,
-    guard: Option<Box<Guard>>,
-    hashes: Hashes,
+    keys: Keys,
 }
 
 /// A set being filled.
 pub(crate) struct Set<'py> {
     set: Bound<'py, PyAny>,
-    announced: usize,
     done: usize,
-    guard: Option<Box<Guard>>,
-    hashes: Hashes,
+    keys: Keys,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
@@ -89,10 +78,8 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             source,
             cache: Vec::new(),
             keys_seen: 0,
-            compared: 0,
-            decimals: false,
-            longest: 0,
             _calm: None,
+            spent: Spent::default(),
             interrupted: None,
         })
     }
@@ -154,11 +141,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         });
         made.map_err(|error| scalars::table_error(py, &error))
     }
-
-    /// Whether a key's hash depends on a secret, so that nobody can choose it.
-    fn is_keyed(&self, key: &Bound<'_, PyAny>) -> bool {
-        self.warm.keyed_hashes && matches!(exact(key), Exact::Str | Exact::Bytes)
-    }
 }
 
 impl<'py> Build for PyBuilder<'_, 'py> {
@@ -192,7 +174,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn big_int(&mut self, negative: bool, magnitude: &[u8]) -> Result<Self::Value> {
-        self.longest = self.longest.max(magnitude.len() as u64);
+        self.spent.longest = self.spent.longest.max(magnitude.len() as u64);
         scalars::big_int(self.py, negative, magnitude)
     }
 
@@ -265,17 +247,17 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn decimal_key(&mut self) -> Result<()> {
-        if !self.decimals {
+        if !self.spent.decimals {
             self._calm = standard::calm(self.py).map_err(|error| scalars::table_error(self.py, &error))?;
         }
-        self.decimals = true;
+        self.spent.decimals = true;
         Ok(())
     }
 
     fn standard(&mut self, value: Standard) -> Result<Self::Value> {
         if let Standard::Fraction(number) = &value {
             let terms = number.numerator().len().max(number.denominator().len());
-            self.longest = self.longest.max(terms as u64);
+            self.spent.longest = self.spent.longest.max(terms as u64);
         }
         standard::from_standard(self.py, &value)
     }
@@ -334,36 +316,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             MapKind::Dict => make::dict(self.py)?,
             MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
         };
-        Ok(Map { kind, dict, announced: len, done: 0, guard: None, hashes: Hashes::new() })
+        let keys = Keys::new(Table::Dict, kind == MapKind::OrderedDict, len);
+        Ok(Map { kind, dict, done: 0, keys })
     }
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        let compound = Self::is_compound(&key);
-        if map.announced >= EXEMPT && (map.guard.is_some() || !self.is_keyed(&key)) {
-            let guard = match &mut map.guard {
-                Some(guard) => guard,
-                none => {
-                    let mut hashes = Vec::new();
-                    hashes.try_reserve_exact(map.done).map_err(|_| Error::new(Code::OutOfMemory))?;
-                    let mut position = 0;
-                    while let Some((key, _)) = make::dict_next(&map.dict, &mut position) {
-                        hashes.push(make::hash(&key)?);
-                    }
-                    none.insert(Box::new(Guard::new(Table::Dict, map.announced, &hashes)?))
-                }
-            };
-            let alike = admit(guard, &key, compound)?;
-            self.compare(&key, alike.into())?;
-        } else if map.announced > 1 && (compound || !map.hashes.is_empty()) {
-            if map.hashes.is_empty() {
-                let mut position = 0;
-                while let Some((prior, _)) = make::dict_next(&map.dict, &mut position) {
-                    note(&mut map.hashes, make::hash(&prior)?, false)?;
-                }
-            }
-            self.note_key(&mut map.hashes, &key, compound)?;
-        }
+        self.spent.admit(self.warm, &mut map.keys, &key, || keys_of(&map.dict, map.done))?;
         let inserted = match map.kind {
             // By its own method, which keeps the order as well.
             MapKind::OrderedDict => map.dict.as_any().set_item(key, value),
@@ -381,29 +340,11 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
         let set = make::set(self.py, kind == SetKind::FrozenSet)?;
-        Ok(Set { set, announced: len, done: 0, guard: None, hashes: Hashes::new() })
+        Ok(Set { set, done: 0, keys: Keys::new(Table::Set, false, len) })
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        let compound = Self::is_compound(&member);
-        if set.announced >= EXEMPT && (set.guard.is_some() || !self.is_keyed(&member)) {
-            let guard = match &mut set.guard {
-                Some(guard) => guard,
-                none => {
-                    let hashes = make::set_hashes(&set.set)?;
-                    none.insert(Box::new(Guard::new(Table::Set, set.announced, &hashes)?))
-                }
-            };
-            let alike = admit(guard, &member, compound)?;
-            self.compare(&member, alike.into())?;
-        } else if set.announced > 1 && (compound || !set.hashes.is_empty()) {
-            if set.hashes.is_empty() {
-                for prior in make::set_hashes(&set.set)? {
-                    note(&mut set.hashes, prior, false)?;
-                }
-            }
-            self.note_key(&mut set.hashes, &member, compound)?;
-        }
+        self.spent.admit(self.warm, &mut set.keys, &member, || members_of(&set.set))?;
         set.done += 1;
         Ok(make::set_add(&set.set, &member)? == set.done)
     }
@@ -431,7 +372,14 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn report(&mut self, entries: Vec<EntryParts<'_, Self::Value>>) -> Result<Self::Value> {
-        let failure = failure::from_entries(self.py, entries)?;
+        let py = self.py;
+        let mut table = |pairs: Vec<(Self::Value, Self::Value)>| {
+            let mut map = self.map(MapKind::Dict, pairs.len())?;
+            // X9: the reader has seen that no name comes twice.
+            pairs.into_iter().try_for_each(|(name, value)| self.insert(&mut map, name, value).map(drop))?;
+            Ok(map.dict)
+        };
+        let failure = failure::from_entries(py, entries, &mut table)?;
         let error = self.warm.error_of.bind(self.py).call1((failure,));
         error.map_err(|error| scalars::table_error(self.py, &error))
     }
@@ -444,10 +392,20 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 }
 
-/// Counts what a key costs its table; gives with how many keys of its hash it will be compared at length.
-fn admit(guard: &mut Guard, key: &Bound<'_, PyAny>, compound: bool) -> Result<u32> {
-    let hash = make::hash(key)?;
-    let alike = guard.note(hash, compound)?;
-    guard.insert(hash)?;
-    Ok(alike)
+/// The keys of a dict, in order.
+#[cold]
+fn keys_of(dict: &Bound<'_, PyDict>, count: usize) -> Result<Vec<Prior>> {
+    let mut found = Vec::new();
+    found.try_reserve_exact(count).map_err(|_| Error::new(Code::OutOfMemory))?;
+    let mut position = 0;
+    while let Some((key, _)) = make::dict_next(dict, &mut position) {
+        found.push((make::hash(&key)?, make::is_text(&key)));
+    }
+    Ok(found)
+}
+
+/// The members of a set, in its own order: they have keyed hashes, or are few, so that it does not matter in which they came.
+#[cold]
+fn members_of(set: &Bound<'_, PyAny>) -> Result<Vec<Prior>> {
+    Ok(make::set_hashes(set)?.into_iter().map(|hash| (hash, false)).collect())
 }

@@ -8,7 +8,7 @@ use hookless::{Code, Error, Result, TextRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
-use crate::ffi::{chars, make};
+use crate::ffi::chars;
 use crate::frames::{FrameTexts, Frames};
 use crate::scalars::table_error;
 
@@ -328,16 +328,21 @@ fn lossy(text: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(String::from_utf8_lossy(&Chars::of(text)?.bytes).into_owned())
 }
 
-/// The entries of a checked report as `Failure`s: the first of them.
+/// Makes a dict of these pairs, whose keys are counted.
+pub(crate) type Table<'a, 'py> =
+    dyn FnMut(Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>) -> Result<Bound<'py, PyDict>> + 'a;
+
+/// The entries of a checked report as `Failure`s: the first of them. `table` makes the dict of an entry's fields.
 pub(crate) fn from_entries<'py>(
     py: Python<'py>,
     entries: Vec<EntryParts<'_, Bound<'py, PyAny>>>,
+    table: &mut Table<'_, 'py>,
 ) -> Result<Bound<'py, Failure>> {
     let mut made: Vec<Option<Py<Failure>>> = Vec::new();
     made.resize_with(entries.len(), || None);
     // Links lead to later entries only (X4), so those are made first.
     for (index, entry) in entries.into_iter().enumerate().rev() {
-        let failure = one(py, entry, &made)?;
+        let failure = one(py, entry, &made, table)?;
         made[index] = Some(failure.unbind());
     }
     match made.into_iter().next().flatten() {
@@ -350,6 +355,7 @@ fn one<'py>(
     py: Python<'py>,
     entry: EntryParts<'_, Bound<'py, PyAny>>,
     made: &[Option<Py<Failure>>],
+    table: &mut Table<'_, 'py>,
 ) -> Result<Bound<'py, Failure>> {
     let refuse = |error: PyErr| table_error(py, &error);
     let head = entry.head;
@@ -360,10 +366,8 @@ fn one<'py>(
         |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));
     let members =
         head.members.iter().filter_map(|&to| link(Some(to))).map(|found| found.into_bound(py).into_any());
-    let fields = make::dict(py)?;
-    for (name, value) in entry.fields {
-        fields.set_item(text(name)?, value).map_err(refuse)?;
-    }
+    let fields =
+        entry.fields.into_iter().map(|(name, value)| Ok((text(name)?, value))).collect::<Result<_>>()?;
     let failure = Failure {
         module: text(head.module)?.unbind(),
         qualname: text(head.qualname)?.unbind(),
@@ -371,7 +375,7 @@ fn one<'py>(
         message: text(head.message)?.unbind(),
         args: tuple(entry.args)?,
         notes: texts(&head.notes)?,
-        fields: fields.unbind(),
+        fields: table(fields)?.unbind(),
         denials: texts(&head.denials)?,
         frames: Frames::packed(&head.frames),
         cause: link(head.cause),

@@ -12,10 +12,10 @@ mod failure;
 mod ffi;
 mod flat;
 mod frames;
-mod guard;
 mod inbox;
 mod inspect;
 mod isolation;
+mod keys;
 mod limits;
 mod masked;
 mod plain;
@@ -63,7 +63,7 @@ mod _hookless {
     #[pymodule_export]
     use super::trace::trace_frame;
     #[pymodule_export]
-    use super::typed::check_hashes;
+    use super::typed::KeyCosts;
     #[pymodule_export]
     use super::warm::use_numpy;
 

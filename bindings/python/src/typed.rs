@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 
 use crate::errors::decode_error;
-use crate::guard::{EXEMPT, Guard, Table};
+use crate::ffi::make;
+use crate::keys::{Keys, Spent, Table};
+use crate::warm::warm;
 
 /// What `decode` gives; as a value of the type that the host asked for, when it did. A type that cannot be asked for is a TypeError before
 /// a byte is looked at.
@@ -17,19 +19,29 @@ pub(crate) fn converted<'py>(
     convert.call1((decode()?,))
 }
 
-/// Raises DecodeError if keys with these hashes, in this order, would degrade a dict (or a set): for tables that a conversion builds.
-#[pyfunction]
-pub(crate) fn check_hashes(py: Python<'_>, hashes: Vec<isize>, is_set: bool) -> PyResult<()> {
-    if hashes.len() < EXEMPT {
-        return Ok(());
+/// What the tables of one conversion cost, as in a decoder.
+#[pyclass(module = "hookless._hookless")]
+pub(crate) struct KeyCosts(Spent);
+
+#[pymethods]
+impl KeyCosts {
+    #[new]
+    fn new() -> Self {
+        KeyCosts(Spent::of_host_classes())
     }
-    let table = if is_set { Table::Set } else { Table::Dict };
-    let check = || {
-        let mut guard = Guard::new(table, hashes.len(), &[])?;
-        hashes.iter().try_for_each(|&hash| {
-            guard.note(hash, true)?;
-            guard.insert(hash)
-        })
-    };
-    check().map_err(|error| decode_error(py, &error))
+
+    /// Raises DecodeError if these keys, in this order, would degrade a dict (or a set). An error of hashing them passes through.
+    fn check(&mut self, py: Python<'_>, keys: Vec<Bound<'_, PyAny>>, is_set: bool) -> PyResult<()> {
+        keys.iter().try_for_each(|key| key.hash().map(drop))?;
+        let warm = warm(py)?;
+        let mut table = Keys::new(if is_set { Table::Set } else { Table::Dict }, false, keys.len());
+        for (index, key) in keys.iter().enumerate() {
+            let priors = || {
+                let prior = |key| Ok((make::hash(key)?, make::is_text(key)));
+                keys.iter().take(index).map(prior).collect()
+            };
+            self.0.admit(warm, &mut table, key, priors).map_err(|error| decode_error(py, &error))?;
+        }
+        Ok(())
+    }
 }

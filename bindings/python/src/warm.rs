@@ -24,7 +24,7 @@ pub(crate) struct Warm {
     /// What tells plain exceptions, which are not described.
     pub(crate) plain: Known,
     pub(crate) records: Records,
-    /// Whether str and bytes hash with a secret key.
+    /// Whether str and bytes hash with a secret.
     pub(crate) keyed_hashes: bool,
     /// `sys.modules`.
     pub(crate) modules: Py<PyDict>,
@@ -37,7 +37,6 @@ static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
     WARM.get_or_try_init(py, || {
         let sys = py.import("sys")?;
-        let keyed: i64 = sys.getattr("flags")?.getattr("hash_randomization")?.extract()?;
         let family = py.import("hookless._family")?;
         let classes = family.getattr("CLASSES")?.cast_into::<PyTuple>()?;
         Ok(Warm {
@@ -46,7 +45,7 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
             describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
             plain: Known::load(py)?,
             records: Records::load(py)?,
-            keyed_hashes: keyed != 0,
+            keyed_hashes: py.import("hookless._hashing")?.getattr("KEYED")?.extract()?,
             modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),
         })
     })

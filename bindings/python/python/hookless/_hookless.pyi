@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, final, overload
+from typing import Any, ClassVar, Final, Literal, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
@@ -16,6 +16,7 @@ __all__ = [
     "Decoder",
     "Failure",
     "Frame",
+    "KeyCosts",
     "Limits",
     "MaskedArray",
     "ObjectArray",
@@ -24,7 +25,6 @@ __all__ = [
     "StringArray",
     "TraceFrame",
     "__version__",
-    "check_hashes",
     "close_descriptors",
     "decode",
     "dumps",
@@ -111,8 +111,13 @@ def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
 def encodable(value: object, max_bytes: int) -> bool:
     """Say whether a value can be sent in a body of at most `max_bytes` bytes and without a data region."""
 
-def check_hashes(hashes: Sequence[int], is_set: bool) -> None:
-    """Raise DecodeError if keys with these hashes, in this order, would degrade a dict (or a set)."""
+@final
+class KeyCosts:
+    """What the tables that one conversion builds cost, as in a decoder."""
+
+    def __new__(cls) -> Self: ...
+    def check(self, keys: Sequence[Any], is_set: bool) -> None:
+        """Raise DecodeError if these keys, in this order, would degrade a dict (or a set)."""
 
 _Node: TypeAlias = tuple[int, int | None, int, str, str, str]
 _Slot: TypeAlias = tuple[int, int, int, str]

@@ -89,6 +89,11 @@ pub(crate) fn hash(key: &Bound<'_, PyAny>) -> Result<isize> {
     if hash == -1 { Err(refused(key.py())) } else { Ok(hash) }
 }
 
+/// Whether an object is exactly a str.
+pub(crate) fn is_text(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<pyo3::types::PyString>()
+}
+
 /// Hashes of what a set holds, in the set's own order.
 pub(crate) fn set_hashes(set: &Bound<'_, PyAny>) -> Result<Vec<isize>> {
     let refuse = |_| refused(set.py());

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hookless._hookless import check_hashes
+from hookless._typed.costs import costs
 from hookless._typed.mismatch import Mismatch, step
 from hookless._typed.nodes import Node
 from hookless.display import escape_line
@@ -166,7 +166,7 @@ def _filled(kind: type, pairs: Iterable[tuple[Any, Any]]) -> Any:
 def hashed(make: Callable[[list[Any]], Any], keys: list[Any], *, is_set: bool) -> Any:
     """Make a table of keys that are not the wire's own, after the probes that it will take were counted."""
     try:
-        check_hashes([hash(key) for key in keys], is_set)
+        costs().check(keys, is_set)
         return make(keys)
     except DecodeError as error:
         raise Mismatch(str(error.args[0]), code="key_collision") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from hookless._typed.costs import running
 from hookless._typed.foreign import Adapted, is_adapter
 from hookless._typed.mismatch import Mismatch
 from hookless._typed.nodes import Node
@@ -30,6 +31,8 @@ class Conversion:
 
     def __call__(self, value: Any) -> Any:
         """Return the value as that type. Raises DecodeError, with the path to what does not fit."""
+        # A class of the host may convert something else while it is made.
+        outer, running.costs = running.costs, None
         try:
             return self._node.run(value)
         except Mismatch as error:
@@ -37,6 +40,8 @@ class Conversion:
         except RecursionError:
             message = "the value is nested more deeply than this thread's stack lets a conversion go"
             raise LimitExceeded(message, code="depth_limit", path="$") from None
+        finally:
+            running.costs = outer
 
 
 def conversion(wanted: Any) -> Conversion:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any
 
-from hookless._hookless import check_hashes
+from hookless._hashing import KEYED
+from hookless._hookless import KeyCosts
 from hookless._typed.containers import hashed
+from hookless._typed.costs import costs
 from hookless._typed.mismatch import Mismatch, step
 from hookless.errors import DecodeError
 from hookless.records import EnumValue, NamedRecord, Record
 
 __all__ = ["lowered"]
 
-# Keys of one table that may share a hash, as in the guard of the wire's own tables.
-_ALIKE = 64
+# Keys of one table that may share a hash, and fewer than have a guard, as in the wire's own tables.
+_ALIKE = _FEW = 64
 
 # Nothing to lower; and of these, what nobody can choose the hash of, or what is too few to matter.
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
-_KEYED = frozenset({type(None), bool, str, bytes} if sys.flags.hash_randomization else {type(None), bool})
+_KEYED = frozenset({type(None), bool, str, bytes} if KEYED else {type(None), bool})
 
 
 def lowered(value: Any) -> Any:
@@ -87,20 +88,24 @@ def _whole(table: Any, length: int, what: str) -> Any:
 
 
 def _check_items(items: Sequence[Any]) -> None:
-    hashes = []
-    for item in items:
-        try:
-            hashes.append(hash(item))
-        except TypeError:
-            return  # No set can be made of it.
     try:
-        check_hashes(hashes, True)
-    except DecodeError:
-        # Perhaps because items are equal, which costs a set nothing.
+        hashes = list(map(hash, items))
+    except TypeError:
+        return  # No set can be made of it.
+    if len(hashes) < _FEW:
+        if len(set(hashes)) == len(hashes):
+            return
+    else:
         try:
-            check_hashes([hashes[index] for index in _distinct(list(items), hashes)], True)
-        except DecodeError as error:
-            raise Mismatch(str(error.args[0]), code="key_collision") from None
+            KeyCosts().check(items, True)
+            return
+        except DecodeError:
+            pass  # Perhaps because items are equal, which costs a set nothing.
+    try:
+        keys = list(items)
+        costs().check([keys[index] for index in _distinct(keys, hashes)], True)
+    except DecodeError as error:
+        raise Mismatch(str(error.args[0]), code="key_collision") from None
 
 
 def _distinct(items: list[Any], hashes: list[int]) -> list[int]:

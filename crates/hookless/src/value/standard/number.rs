@@ -1,7 +1,5 @@
 //! Decimals, fractions, ranges: D9–D11.
 
-use num_bigint::BigUint;
-use num_integer::Integer;
 
 use super::bad_value;
 use super::coprime::coprime;

@@ -10,10 +10,12 @@ use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::PyBuilder;
+use super::guard::full;
+use super::{Prior, Spent};
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
 use crate::records::Inert;
+use crate::warm::Warm;
 
 /// Comparisons that a body may cost, each as that of two ints. Honest keys hash alike by -1 and -2 only.
 const ALLOWED: u64 = 1 << 22;
@@ -29,42 +31,77 @@ const FLOAT_TO_DECIMAL: u64 = 200;
 const QUADRATIC: u64 = 128;
 
 /// Hashes of the keys of a table that is too small for a guard, from its first compound key on; and whether each is of one.
-pub(super) type Hashes = Vec<(isize, bool)>;
+pub(super) type Few = Vec<(isize, bool)>;
 
-/// Adds a hash.
-pub(super) fn note(hashes: &mut Hashes, hash: isize, compound: bool) -> Result<()> {
-    hashes.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
-    hashes.push((hash, compound));
-    Ok(())
+/// How many keys have one hash, and how many of them are compound.
+#[derive(Default)]
+pub(super) struct Alike {
+    all: u32,
+    compound: u32,
 }
 
-impl<'py> PyBuilder<'_, 'py> {
-    /// Whether a key is compared by its parts, or by code of the standard library's own.
-    #[inline]
-    pub(super) fn is_compound(key: &Bound<'_, PyAny>) -> bool {
-        matches!(exact(key), Exact::Tuple | Exact::FrozenSet | Exact::Other)
-    }
+/// Compound keys of one table that may share a full hash. Honest ones do so by -1 and -2, which hash alike.
+const MOST_ALIKE: u32 = 64;
 
+/// Notes a key with this hash, beside those `before` it; gives with how many it will be compared at length: a compound one (a tuple,
+/// frozenset, record, decimal) with all of its hash, any other with the compound ones.
+#[cold]
+pub(super) fn note(
+    alike: &mut Option<HashMap<isize, Alike>>,
+    before: &[isize],
+    hash: isize,
+    compound: bool,
+) -> Result<u32> {
+    let all = match alike {
+        Some(all) => all,
+        none => {
+            let all = none.insert(HashMap::new());
+            all.try_reserve(before.len()).map_err(full)?;
+            before.iter().for_each(|&hash| all.entry(hash).or_default().all += 1);
+            all
+        }
+    };
+    all.try_reserve(1).map_err(full)?;
+    let alike = all.entry(hash).or_default();
+    let count = if compound { alike.all } else { alike.compound };
+    alike.all += 1;
+    alike.compound += u32::from(compound);
+    if alike.compound > MOST_ALIKE {
+        let note = format!("{} compound keys with one hash", alike.compound);
+        return Err(Error::new(Code::KeyCollision).note(note));
+    }
+    Ok(count)
+}
+
+impl Spent {
     /// Notes a key of a table that is too small for a guard and has a compound key: this one, or one before it.
     #[cold]
-    pub(super) fn note_key(
+    pub(super) fn note_few(
         &mut self,
-        hashes: &mut Hashes,
-        key: &Bound<'py, PyAny>,
+        warm: &Warm,
+        few: &mut Few,
+        key: &Bound<'_, PyAny>,
         compound: bool,
+        priors: impl FnOnce() -> Result<Vec<Prior>>,
     ) -> Result<()> {
+        if few.is_empty() {
+            let priors = priors()?;
+            few.try_reserve(priors.len()).map_err(full)?;
+            few.extend(priors.into_iter().map(|(hash, _)| (hash, false)));
+        }
         let hash = make::hash(key)?;
-        let alike = hashes.iter().filter(|&&(other, long)| other == hash && (long || compound)).count();
-        note(hashes, hash, compound)?;
-        self.compare(key, alike as u64)
+        let alike = few.iter().filter(|&&(other, long)| other == hash && (long || compound)).count();
+        few.try_reserve(1).map_err(full)?;
+        few.push((hash, compound));
+        self.compare(warm, key, alike as u64)
     }
 
     /// Counts the comparison of a key with `alike` keys of its hash.
-    pub(super) fn compare(&mut self, key: &Bound<'py, PyAny>, alike: u64) -> Result<()> {
+    pub(super) fn compare(&mut self, warm: &Warm, key: &Bound<'_, PyAny>, alike: u64) -> Result<()> {
         if alike == 0 {
             return Ok(());
         }
-        self.compared = self.compared.saturating_add(alike.saturating_mul(self.weigh(key)?));
+        self.compared = self.compared.saturating_add(alike.saturating_mul(self.weigh(warm, key)?));
         if self.compared > ALLOWED {
             return Err(Error::new(Code::KeyCollision).note("compound keys with one hash, again and again"));
         }
@@ -72,14 +109,14 @@ impl<'py> PyBuilder<'_, 'py> {
     }
 
     /// What it costs besides to compare a number with a decimal, where there are any; of a decimal, with the longest int.
-    fn as_decimal(&self, value: &Bound<'py, PyAny>, kind: Exact, perhaps_decimal: bool) -> Result<u64> {
+    fn as_decimal(&self, value: &Bound<'_, PyAny>, kind: Exact, perhaps_decimal: bool) -> Result<u64> {
         let bytes = match kind {
             _ if !self.decimals => return Ok(0),
             Exact::Float | Exact::Complex => return Ok(FLOAT_TO_DECIMAL),
             Exact::Other if perhaps_decimal => self.longest,
             Exact::Int => {
                 let bits = value.call_method0("bit_length").and_then(|bits| bits.extract::<u64>());
-                bits.map_err(|_| make::refused(self.py))? / 8
+                bits.map_err(|_| make::refused(value.py()))? / 8
             }
             _ => return Ok(0),
         };
@@ -88,13 +125,13 @@ impl<'py> PyBuilder<'_, 'py> {
     }
 
     /// What comparing a key with another one of its hash costs at most, up to more than is allowed.
-    fn weigh(&self, key: &Bound<'py, PyAny>) -> Result<u64> {
-        let refuse = |_| make::refused(self.py);
+    fn weigh(&self, warm: &Warm, key: &Bound<'_, PyAny>) -> Result<u64> {
+        let refuse = |_| make::refused(key.py());
         let mut total = 0u64;
         let mut todo = vec![(key.clone(), 1u64, false)];
         while let Some((value, times, in_record)) = todo.pop() {
             let kind = exact(&value);
-            let inert = if kind == Exact::Other { self.warm.records.kind_of(&value) } else { None };
+            let inert = if kind == Exact::Other { warm.records.kind_of(&value) } else { None };
             let unit = if kind == Exact::Other {
                 RECORD.saturating_add(self.as_decimal(&value, kind, inert.is_none())?)
             } else {
@@ -130,6 +167,23 @@ impl<'py> PyBuilder<'_, 'py> {
                 }
                 (_, Some(Inert::Member)) => {
                     todo.push((value.getattr("_value").map_err(refuse)?, times, true));
+                }
+                (Exact::Other, None) if self.host_classes => {
+                    // A class that does not tell its parts is taken for one that has none.
+                    if let Ok(parts) =
+                        value.call_method0("__getstate__").or_else(|_| value.call_method0("__reduce__"))
+                    {
+                        todo.push((parts, times, true));
+                    }
+                }
+                (Exact::List, _) if self.host_classes => {
+                    todo.extend(
+                        value.try_iter().map_err(refuse)?.flatten().map(|item| (item, times, in_record)),
+                    );
+                }
+                (Exact::Dict, _) if self.host_classes => {
+                    let fields = value.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
+                    todo.extend(fields.values().iter().map(|item| (item, times, in_record)));
                 }
                 _ => {}
             }

@@ -1,0 +1,137 @@
+//! What the keys of tables cost the host: probes (`guard.rs`) and comparisons of keys of one hash (`alike.rs`).
+//!
+//! The decoder's own tables and those that a conversion to a type builds are counted by the same lines.
+
+use std::collections::HashMap;
+
+use hookless::{Code, Error, Result};
+use pyo3::prelude::*;
+
+use crate::ffi::make;
+use crate::ffi::types::{Exact, exact};
+use crate::warm::Warm;
+use alike::{Alike, Few};
+pub(crate) use guard::Table;
+use guard::{EXEMPT, Guard};
+
+mod alike;
+mod guard;
+
+/// Probes that all tables of a body may take together: so many at first (a second or two), and so many more for each key. Two honest dicts
+/// of 10^6 keys at the worst stride take 2^28.1.
+const BODY_AT_FIRST: u64 = 1 << 28;
+const BODY_PER_KEY: u64 = 32;
+
+/// Probes of a set, most of which lie side by side, take so much less than those of a dict.
+const IN_RUNS: u64 = 4;
+
+/// What the keys of a body have cost so far.
+#[derive(Default)]
+pub(crate) struct Spent {
+    /// Probes of tables that have a guard, and keys of such tables.
+    probes: u64,
+    keys: u64,
+    /// What comparing keys of one hash has cost.
+    compared: u64,
+    /// Whether a decimal is in a key, and the bytes of the longest int or term of a fraction: to compare the two, the int is made a decimal.
+    pub(crate) decimals: bool,
+    pub(crate) longest: u64,
+    /// Whether keys may be of the host's own classes, whose parts are looked at as well.
+    host_classes: bool,
+}
+
+/// The keys of one table.
+pub(crate) struct Keys {
+    table: Table,
+    /// An OrderedDict looks each key up once more, and all of them whenever it grows.
+    ordered: bool,
+    announced: usize,
+    guard: Option<Box<Guard>>,
+    /// Keys by hash, once a table with a guard has a compound key: comparing two tuples, fractions or paths costs as much as they are long.
+    alike: Option<HashMap<isize, Alike>>,
+    /// The same for a table that is too small for a guard.
+    few: Few,
+}
+
+impl Keys {
+    pub(crate) fn new(table: Table, ordered: bool, announced: usize) -> Keys {
+        Keys { table, ordered, announced, guard: None, alike: None, few: Few::new() }
+    }
+}
+
+/// A hash, and whether it is of a str.
+pub(crate) type Prior = (isize, bool);
+
+impl Spent {
+    /// For keys that a conversion has made.
+    pub(crate) fn of_host_classes() -> Spent {
+        Spent { host_classes: true, ..Spent::default() }
+    }
+
+    /// Counts what a key costs its table, before it goes in; `priors` are those that are in it, in order.
+    #[inline]
+    pub(crate) fn admit<'py>(
+        &mut self,
+        warm: &Warm,
+        keys: &mut Keys,
+        key: &Bound<'py, PyAny>,
+        priors: impl FnOnce() -> Result<Vec<Prior>>,
+    ) -> Result<()> {
+        let kind = exact(key);
+        let compound = matches!(kind, Exact::Tuple | Exact::FrozenSet | Exact::Other);
+        if keys.announced >= EXEMPT {
+            // Nobody can choose a hash that depends on a secret.
+            let keyed = warm.keyed_hashes && matches!(kind, Exact::Str | Exact::Bytes);
+            if keys.guard.is_none() {
+                if keyed {
+                    return Ok(());
+                }
+                self.begin(keys, priors()?)?;
+            }
+            return self.count(warm, keys, key, compound, kind == Exact::Str);
+        }
+        if keys.announced > 1 && (compound || !keys.few.is_empty()) {
+            return self.note_few(warm, &mut keys.few, key, compound, priors);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn begin(&mut self, keys: &mut Keys, priors: Vec<Prior>) -> Result<()> {
+        let mut guard = Box::new(Guard::new(keys.table)?);
+        priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text))?;
+        keys.guard = Some(guard);
+        Ok(())
+    }
+
+    #[inline]
+    fn count(
+        &mut self,
+        warm: &Warm,
+        keys: &mut Keys,
+        key: &Bound<'_, PyAny>,
+        compound: bool,
+        text: bool,
+    ) -> Result<()> {
+        let hash = make::hash(key)?;
+        let Some(guard) = &mut keys.guard else { return Ok(()) };
+        if compound || keys.alike.is_some() {
+            let alike = alike::note(&mut keys.alike, guard.hashes(), hash, compound)?;
+            self.compare(warm, key, alike.into())?;
+        }
+        let before = guard.probes();
+        guard.insert(hash, text)?;
+        let probes = guard.probes() - before;
+        self.probes += match keys.table {
+            Table::Dict if keys.ordered => 2 * probes,
+            Table::Dict => probes,
+            Table::Set => probes.div_ceil(IN_RUNS),
+        };
+        self.keys += 1;
+        if self.probes > BODY_AT_FIRST + BODY_PER_KEY * self.keys {
+            let note = format!("{} probes in the tables of one body", self.probes);
+            return Err(Error::new(Code::KeyCollision).note(note));
+        }
+        Ok(())
+    }
+}

@@ -144,7 +144,7 @@ class Session:
         left = None if deadline is None else max(0.0, began + deadline - time.monotonic())
         try:
             kind, value = self._channel.call(
-                *request, deadline=left, outputs=self.child.outputs, on_output=sink
+                *request, deadline=left, life=self.child.life, outputs=self.child.outputs, on_output=sink
             )
         except EncodeError:
             raise  # Nothing has been sent, and the session goes on.

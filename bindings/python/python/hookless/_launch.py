@@ -110,7 +110,8 @@ class Child:
         self._report: Report = {}
         self._scratch = scratch
         # Held while the process is signalled or reaped: no signal may go to whoever has its number next.
-        self._lock = threading.Lock()
+        # Not a Lock: a signal handler that closes the worker may come while it is held.
+        self._lock = threading.RLock()
 
     def take_channel(self) -> int:
         """Return a descriptor of the channel, for the caller to own; another one stays here for `hang_up`."""

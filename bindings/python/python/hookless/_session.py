@@ -39,7 +39,9 @@ class Session:
         # Why no call can be made any more.
         self.over = ""
         self._process = os.getpid()
-        self._turn = threading.Lock()
+        # Not a Lock: a signal handler or a finaliser may come between its being taken and `_holder` being
+        # set, and take it again.
+        self._turn = threading.RLock()
         self._holder: int | None = None
         self._closing = False
         self.child: Child = launch(settings)
@@ -195,10 +197,12 @@ class Session:
             self.child.hang_up()
             self._turn.acquire()
         try:
+            self._holder = threading.get_ident()
             self._closing = True
             if self.is_open:
                 self._end("", _PATIENCE, Sink(self.output, None))
         finally:
+            self._holder = None
             self._turn.release()
 
 

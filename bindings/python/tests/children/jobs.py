@@ -194,7 +194,7 @@ def answer_later(value: Any, data: bytes) -> Any:
 
 
 def exit_with_an_heir(seconds: float, begun: bytes) -> NoReturn:
-    """Ends, while a fork by the C library, of which Python knows nothing, holds the channel and the output open."""
+    """Ends, while a fork, of which Python knows nothing, holds the channel and the output open."""
     os.write(worker.channel_fd(), begun)
     if ctypes.CDLL(None).fork() == 0:
         os.setsid()

@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test ci long bench fuzz soak docs clean
+.PHONY: help demo test ci long bench attacks fuzz soak docs clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r target text; do \
@@ -33,6 +33,9 @@ long: ## round trips of every kind of value, 10 000 examples each, in Rust and i
 bench: ## measure dumps and loads against pickle and msgspec, and the start of a child (ARGS= are passed on)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/start.py
+
+attacks: ## try each attack of tests/attacks on pickle or a peer, and then on hookless (ARGS="3 17" for some)
+	@tools/python.sh tools/venvs.py test pandas peers peers-numpy -- tests/attacks/run.py $(ARGS)
 
 fuzz: ## run the mutation test for SECONDS=60, in release mode
 	HOOKLESS_FUZZ_SECONDS=$(SECONDS) cargo test --locked --release -p hookless-tests --test mutation -- --nocapture

@@ -5,8 +5,15 @@ from __future__ import annotations
 from steps import Steps, cargo_tests, last_line, pytest_tests
 from venvs import BINDING, Environment, check_compilers
 
-NEEDS = ("test", "lint", "demo", "bench", "pandas")
-TYPED = ("bindings/python/python", "bindings/python/tests", "examples", "benches/python", "tools")
+NEEDS = ("test", "lint", "demo", "bench", "pandas", "peers", "peers-numpy")
+TYPED = (
+    "bindings/python/python",
+    "bindings/python/tests",
+    "examples",
+    "benches/python",
+    "tests/attacks",
+    "tools",
+)
 
 
 def check(steps: Steps) -> None:

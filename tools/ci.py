@@ -33,11 +33,11 @@ class Leg:
     def needs(self) -> tuple[str, ...]:
         """What its environment holds beside hookless."""
         if self.numpy == "none":
-            return ("test",)
+            return ("test", "peers")
         if self.numpy == "newest":
-            return ("test", "plot", "numpy", "pandas")
+            return ("test", "plot", "numpy", "pandas", "peers", "peers-numpy")
         # The last ml_dtypes for NumPy 1.
-        return ("test", "plot", "ml_dtypes==0.5.4", f"numpy=={self.numpy}")
+        return ("test", "plot", "peers", "peers-numpy", "ml_dtypes==0.5.4", f"numpy=={self.numpy}")
 
     @property
     def venv(self) -> str:

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::ffi::descriptor;
 use crate::inbox::{Arrived, Inbox};
 use crate::limits::{Limits, chosen};
-use crate::wait::{Ends, Outgoing, Patience, Turn, ready_output, turn};
+use crate::wait::{Ends, Outgoing, Patience, Turn, is_early, ready_output, turn};
 
 /// One end of a session. It owns its descriptor.
 #[pyclass(frozen, module = "hookless._hookless")]
@@ -45,6 +45,8 @@ enum End {
 struct Outputs<'a, 'py> {
     descriptors: Vec<RawFd>,
     callback: Option<&'a Bound<'py, PyAny>>,
+    /// Tells of the child's end; -1 for none.
+    life: RawFd,
 }
 
 /// The most that is read from the pipes after an answer: what a pipe can hold, so that a child that never stops writing cannot hold up its
@@ -91,7 +93,7 @@ impl Channel {
 
     /// Host: sends a call and waits for its answer.
     #[expect(clippy::too_many_arguments, reason = "the parts of a CALL, and how to wait")]
-    #[pyo3(signature = (verb, name, source, args, kwargs, *, deadline, outputs, on_output))]
+    #[pyo3(signature = (verb, name, source, args, kwargs, *, deadline, life, outputs, on_output))]
     fn call<'py>(
         &self,
         py: Python<'py>,
@@ -101,15 +103,22 @@ impl Channel {
         args: Bound<'py, PyTuple>,
         kwargs: Bound<'py, PyDict>,
         deadline: Option<f64>,
+        life: RawFd,
         outputs: Vec<RawFd>,
         on_output: Bound<'py, PyAny>,
     ) -> PyResult<(&'static str, Py<PyAny>)> {
         let mut state = self.lock(py)?;
+        // What came while no call was open is no answer to this one.
+        if state.socket.as_ref().is_some_and(|socket| is_early(socket.as_fd())) {
+            state.end.close();
+            let note = "bytes from the worker while no call was open";
+            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)));
+        }
         let call_id = match &mut state.end {
             End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
             End::Worker(_) => return Err(wrong_end(py)),
         };
-        let outputs = Outputs { descriptors: outputs, callback: Some(&on_output) };
+        let outputs = Outputs { descriptors: outputs, callback: Some(&on_output), life };
         let body = PyList::new(py, [verb.into_pyobject(py)?.into_any()])?;
         body.append(name)?;
         body.append(source)?;
@@ -143,7 +152,7 @@ impl Channel {
 
     /// Host: reads what the pipes hold, without waiting.
     fn drain<'py>(&self, py: Python<'py>, outputs: Vec<RawFd>, on_output: Bound<'py, PyAny>) -> PyResult<()> {
-        drain(py, &Outputs { descriptors: outputs, callback: Some(&on_output) })
+        drain(py, &Outputs { descriptors: outputs, callback: Some(&on_output), life: -1 })
     }
 
     /// Worker: waits for the next call; none at the end of the stream.
@@ -241,7 +250,7 @@ impl Channel {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(raise(py, "DeadlineExceeded", "the deadline is over", None));
             }
-            let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, reads };
+            let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, life: outputs.life, reads };
             let happened = py.detach(|| turn(&ends, &mut outgoing, inbox, &mut patience));
             match happened {
                 Ok(Turn::Received(count)) => {
@@ -324,7 +333,7 @@ impl End {
 
 impl<'a, 'py> Outputs<'a, 'py> {
     fn none() -> Self {
-        Outputs { descriptors: Vec::new(), callback: None }
+        Outputs { descriptors: Vec::new(), callback: None, life: -1 }
     }
 
     fn hand_over(&self, py: Python<'_>, index: usize, bytes: &[u8]) -> PyResult<()> {

@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::failure::{Chars, TraceFrame};
+use crate::warm::once;
 
 /// File, position, function and source line of a frame.
 pub(crate) type FrameTexts = (Chars, [Option<u32>; 4], Chars, Option<Chars>);
@@ -57,7 +58,7 @@ impl Frames {
 
     /// The frames as `TraceFrame`s, the same ones each time.
     pub(crate) fn tuple<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
-        let made = self.made.get_or_try_init(py, || {
+        let made = once(py, &self.made, || {
             let frames = self.unpacked().map(|(file, position, function, source)| {
                 let [line, end_line, column, end_column] = position;
                 Bound::new(py, TraceFrame { file, line, end_line, column, end_column, function, source })

@@ -96,6 +96,9 @@ pub(crate) struct Ends<'a> {
     pub(crate) channel: BorrowedFd<'a>,
     /// Descriptors of the child's output, by index; a closed one is -1.
     pub(crate) outputs: &'a [RawFd],
+    /// Ready once the peer's process has ended (a pidfd); -1 for none. Whoever else holds the other end of the channel then, such as a fork
+    /// that the peer has made, keeps it open, and this side waiting, for as long as it likes.
+    pub(crate) life: RawFd,
     pub(crate) reads: bool,
 }
 
@@ -106,6 +109,7 @@ pub(crate) fn turn(
     inbox: &mut Inbox,
     patience: &mut Patience,
 ) -> Result<Turn, Errno> {
+    let mut ended = false;
     loop {
         let mut blocked = send(ends.channel, outgoing, patience)?;
         if outgoing.is_gone() && !ends.reads {
@@ -118,6 +122,8 @@ pub(crate) fn turn(
                     patience.moved = Instant::now();
                     return Ok(Turn::Received(count));
                 }
+                // What it wrote before it ended has been read.
+                Err(Errno::AGAIN) if ended => return Ok(Turn::Eof),
                 Err(Errno::AGAIN) => {}
                 Err(Errno::INTR) => return Ok(Turn::Interrupted),
                 Err(Errno::CONNRESET | Errno::PIPE) => return Ok(Turn::Eof),
@@ -125,8 +131,10 @@ pub(crate) fn turn(
             }
         }
         blocked &= !outgoing.is_gone();
-        if let Some(turn) = wait(ends, blocked, !inbox.assembler.is_idle(), patience)? {
-            return Ok(turn);
+        match wait(ends, blocked, !inbox.assembler.is_idle(), patience)? {
+            Waited::Ready => {}
+            Waited::Ended => ended = true,
+            Waited::Turn(turn) => return Ok(turn),
         }
     }
 }
@@ -181,13 +189,26 @@ fn receive(channel: BorrowedFd<'_>, inbox: &mut Inbox) -> Result<usize, Errno> {
     }
 }
 
-/// Waits until the channel or an output is ready; a turn when the caller is needed.
-fn wait(ends: &Ends<'_>, blocked: bool, in_frame: bool, patience: &Patience) -> Result<Option<Turn>, Errno> {
+/// What a wait came to.
+enum Waited {
+    /// The channel is ready.
+    Ready,
+    /// The peer's process has ended.
+    Ended,
+    /// The caller is needed.
+    Turn(Turn),
+}
+
+/// Waits until the channel or an output is ready.
+fn wait(ends: &Ends<'_>, blocked: bool, in_frame: bool, patience: &Patience) -> Result<Waited, Errno> {
     let mut flags = PollFlags::empty();
     flags.set(PollFlags::IN, ends.reads);
     flags.set(PollFlags::OUT, blocked);
     let mut all = vec![PollFd::from_borrowed_fd(ends.channel, flags)];
     let open: Vec<usize> = (0..ends.outputs.len()).filter(|&index| ends.outputs[index] >= 0).collect();
+    if ends.life >= 0 {
+        all.push(PollFd::from_borrowed_fd(crate::ffi::descriptor::borrow(&ends.life), PollFlags::IN));
+    }
     for &index in &open {
         all.push(PollFd::from_borrowed_fd(
             crate::ffi::descriptor::borrow(&ends.outputs[index]),
@@ -200,20 +221,30 @@ fn wait(ends: &Ends<'_>, blocked: bool, in_frame: bool, patience: &Patience) -> 
     let timeout = until.map(|until| until.saturating_duration_since(now));
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match poll(&mut all, timeout.as_ref()) {
-        Err(Errno::INTR) => return Ok(Some(Turn::Interrupted)),
+        Err(Errno::INTR) => return Ok(Waited::Turn(Turn::Interrupted)),
         Err(error) => return Err(error),
         Ok(0) if until.is_some_and(|until| Instant::now() >= until) => {
             let late = patience.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            return Ok(Some(if late { Turn::Deadline } else { Turn::Stalled }));
+            return Ok(Waited::Turn(if late { Turn::Deadline } else { Turn::Stalled }));
         }
         Ok(_) => {}
     }
-    for (&index, polled) in open.iter().zip(&all[1..]) {
+    let (first, lives) = (1, usize::from(ends.life >= 0));
+    if all[first..first + lives].iter().any(|life| !life.revents().is_empty()) {
+        return Ok(Waited::Ended);
+    }
+    for (&index, polled) in open.iter().zip(&all[first + lives..]) {
         if !polled.revents().is_empty() {
-            return read_output(&ends.outputs[index]).map(|bytes| Some(Turn::Output(index, bytes)));
+            return read_output(&ends.outputs[index]).map(|bytes| Waited::Turn(Turn::Output(index, bytes)));
         }
     }
-    Ok(None)
+    Ok(Waited::Ready)
+}
+
+/// S6: whether the peer has said something that nobody asked for. At its end, or when that cannot be told, it has not.
+pub(crate) fn is_early(channel: BorrowedFd<'_>) -> bool {
+    let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
+    matches!(recv(channel, &mut [0_u8], flags), Ok((_, 1..)))
 }
 
 /// What an output that is ready holds; nothing at its end.

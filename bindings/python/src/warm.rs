@@ -33,9 +33,25 @@ pub(crate) struct Warm {
 static WARM: PyOnceLock<Warm> = PyOnceLock::new();
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
+/// What a cell holds, made when it is first asked for.
+///
+/// The cell is not held meanwhile: what makes it may run Python's collector, and with it a finaliser that decodes, which would wait for itself.
+/// Made twice, the first stays.
+pub(crate) fn once<'a, T>(
+    py: Python<'_>,
+    cell: &'a PyOnceLock<T>,
+    make: impl FnOnce() -> PyResult<T>,
+) -> PyResult<&'a T> {
+    if let Some(found) = cell.get(py) {
+        return Ok(found);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(py, || made))
+}
+
 /// The fixed list of imports: hookless's own modules, and nothing of the values'.
 pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
-    WARM.get_or_try_init(py, || {
+    once(py, &WARM, || {
         let sys = py.import("sys")?;
         let family = py.import("hookless._family")?;
         let classes = family.getattr("CLASSES")?.cast_into::<PyTuple>()?;
@@ -75,7 +91,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
     if !ready {
         return Ok(None);
     }
-    let found = NUMPY.get_or_try_init(py, || Numpy::load(py))?;
+    let found = once(py, &NUMPY, || Numpy::load(py))?;
     extensions(py)?;
     Ok(Some(found))
 }

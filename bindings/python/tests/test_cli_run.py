@@ -201,6 +201,29 @@ def test_json(run: Run) -> None:
     assert done.returncode == 3 and json.loads(done.stdout)["error"]["kind"] == "WorkerDied"
 
 
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        ("range(1, big, 2)", "range(1, 0x"),
+        ("slice(None, big)", "slice(None, 0x"),
+        ("__import__('fractions').Fraction(1, big)", "Fraction(1, 0x"),
+        ("__import__('collections').deque([big])", "deque of 1"),
+        ("__import__('collections').Counter({'a': big})", "Counter of 1"),
+        ("__import__('collections').OrderedDict({big: 1})", "OrderedDict of 1"),
+        ("{frozenset({range(big)}): 1}", "frozenset of 1: 1"),
+    ],
+)
+def test_ints_that_python_does_not_write_out(run: Run, made: str, shown: str) -> None:
+    """They are values like others, wherever they are: shown by their beginning, and no traceback."""
+    script = f"big = 10**5000\nresult = {made}"
+    done = run(script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shown in done.stdout
+    done = run(script, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["ok"] is True
+
+
 def test_records_are_shown_and_given_as_json(run: Run) -> None:
     source = (
         "import dataclasses, enum, typing\n"

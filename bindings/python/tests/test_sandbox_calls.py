@@ -78,6 +78,13 @@ def test_unix_sockets(confined: Worker, listener: tuple[socket.socket, str], chi
     assert server.recv(100) == b"from the child"
 
 
+def test_out_of_band_bytes(confined: Worker) -> None:
+    """Neither sent nor received: code of the kernel that nothing here needs."""
+    for name in ("send", "sendmsg", "recv", "recvmsg"):
+        denied(confined, "attacks:out_of_band", name)
+    confined.call("attacks:out_of_band", "send", 0)
+
+
 # Other processes.
 
 

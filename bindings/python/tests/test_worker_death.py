@@ -188,6 +188,32 @@ def test_an_early_frame_is_a_violation(children: str) -> None:
     assert caught.value.code == "unexpected_frame"
 
 
+@pytest.mark.parametrize("call_id", [1, 2, 3])
+def test_s6_bytes_that_came_between_calls_are_no_answer(children: str, call_id: int) -> None:
+    """Not even with the id that the next call will have: nobody had asked."""
+    forged = naive.frame(naive.text("forged"), kind=naive.RESULT, call_id=call_id)
+    with start(children) as worker:
+        pid = worker.call("jobs:pid")
+        assert worker.call("jobs:answer_later", "true", forged) == "true"
+        time.sleep(0.6)
+        with pytest.raises(hookless.ProtocolError) as caught:
+            worker.options(deadline=PATIENCE).call("jobs:same", "honest")
+        assert caught.value.code == "unexpected_frame"
+    assert gone(pid)
+
+
+@pytest.mark.parametrize("begun", [b"", naive.frame(b"\xc0", kind=naive.RESULT, call_id=2)[:-1]])
+def test_a_child_that_ends_while_a_fork_of_it_holds_the_channel(children: str, begun: bytes) -> None:
+    """Its end is the stream's end; the host does not wait for who else has the descriptor."""
+    with start(children) as worker:
+        worker.call("jobs:pid")
+        began = time.monotonic()
+        with pytest.raises(hookless.WorkerDied) as caught:
+            worker.call("jobs:exit_with_an_heir", 3 * PATIENCE, begun)
+        assert caught.value.exit_status == 7
+        assert time.monotonic() - began < PATIENCE
+
+
 def test_descriptors_of_the_child_are_not_taken_in(children: str) -> None:
     """SCM_RIGHTS beside the bytes: the bytes are judged, the descriptor is dropped."""
     with start(children) as worker:

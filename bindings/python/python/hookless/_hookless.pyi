@@ -584,13 +584,15 @@ class Channel:
         kwargs: dict[str, Any],
         *,
         deadline: float | None,
+        life: int,
         outputs: Sequence[int],
         on_output: Callable[[int, bytes], object],
     ) -> tuple[Literal["result"], Any] | tuple[Literal["error"], RemoteError] | tuple[Literal["eof"], None]:
         """Send a CALL and wait for its answer; the host's end only.
 
         Meanwhile, and once more before it returns, what the pipes `outputs` hold goes to `on_output(index,
-        data)`. Raises EncodeError, after which the channel is as before; ProtocolError, DecodeError, Stalled
+        data)`. `life` is a pidfd of the child, or -1: its end is the stream's end, whoever else holds the
+        channel. Raises EncodeError, after which the channel is as before; ProtocolError, DecodeError, Stalled
         and DeadlineExceeded, after which it is closed.
         """
 

@@ -83,6 +83,13 @@ def launch(settings: Mapping[str, object]) -> Child:
     return Child(process, ours, told, scratch)
 
 
+def _life(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
 class Child:
     """A child process, the pipes of its output, and the host's end of the channel to it."""
 
@@ -95,13 +102,16 @@ class Child:
         self.outputs: tuple[int, ...] = (process.stdout.fileno(), process.stderr.fileno())
         for descriptor in self.outputs:
             os.set_blocking(descriptor, False)
+        # Ready once it has ended; -1 where the kernel is too old to tell.
+        self.life = _life(self.pid)
         self._process = process
         self._channel = channel
         self._told = told
         self._report: Report = {}
         self._scratch = scratch
         # Held while the process is signalled or reaped: no signal may go to whoever has its number next.
-        self._lock = threading.Lock()
+        # Not a Lock: a signal handler that closes the worker may come while it is held.
+        self._lock = threading.RLock()
 
     def take_channel(self) -> int:
         """Return a descriptor of the channel, for the caller to own; another one stays here for `hang_up`."""
@@ -185,6 +195,9 @@ class Child:
         """Close the descriptors that this process holds."""
         # Their numbers may soon be those of other files.
         self.outputs = ()
+        if self.life >= 0:
+            os.close(self.life)
+            self.life = -1
         self._channel.close()
         self.report()
         for pipe in (self._process.stdout, self._process.stderr):

@@ -39,7 +39,9 @@ class Session:
         # Why no call can be made any more.
         self.over = ""
         self._process = os.getpid()
-        self._turn = threading.Lock()
+        # Not a Lock: a signal handler or a finaliser may come between its being taken and `_holder` being
+        # set, and take it again.
+        self._turn = threading.RLock()
         self._holder: int | None = None
         self._closing = False
         self.child: Child = launch(settings)
@@ -144,7 +146,7 @@ class Session:
         left = None if deadline is None else max(0.0, began + deadline - time.monotonic())
         try:
             kind, value = self._channel.call(
-                *request, deadline=left, outputs=self.child.outputs, on_output=sink
+                *request, deadline=left, life=self.child.life, outputs=self.child.outputs, on_output=sink
             )
         except EncodeError:
             raise  # Nothing has been sent, and the session goes on.
@@ -195,10 +197,12 @@ class Session:
             self.child.hang_up()
             self._turn.acquire()
         try:
+            self._holder = threading.get_ident()
             self._closing = True
             if self.is_open:
                 self._end("", _PATIENCE, Sink(self.output, None))
         finally:
+            self._holder = None
             self._turn.release()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookless._hookless import Array, Failure, Scalar
+from hookless._safe import Broken, attempt
 from hookless._show_arrays import items_of, kind_of, shape_text, special
 from hookless.display import escape_line
 from hookless.records import EnumValue, NamedRecord, Record
@@ -141,7 +142,17 @@ def _single(value: Any) -> str:
         return f"{escape_line(value.type_name, most=_TEXT)}{name} ({_single(value.value)})"
     if isinstance(value, Scalar):
         return f"{escape_line(repr(value.item()), most=_TEXT)} ({value.dtype})"
-    return escape_line(repr(value), most=_TEXT)
+    text = attempt(repr, value)
+    return escape_line(_unprintable(value) if isinstance(text, Broken) else text, most=_TEXT)
+
+
+def _unprintable(value: Any) -> str:
+    """Return the text of a value whose own repr fails: Python writes out no int of more than 4300 digits."""
+    kind = type(value)
+    for names in (("start", "stop", "step"), ("numerator", "denominator")):
+        if all(hasattr(kind, name) for name in names):
+            return f"{kind.__name__}({', '.join(_single(getattr(value, name)) for name in names)})"
+    return f"{kind.__name__} of {len(value)}" if hasattr(kind, "__len__") else kind.__name__
 
 
 def is_array(value: Any) -> bool:

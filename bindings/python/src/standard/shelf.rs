@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+use crate::warm::once;
+
 /// A type of the standard library that has a form on the wire.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -149,7 +151,7 @@ static ZONES: PyOnceLock<HashSet<String>> = PyOnceLock::new();
 
 /// The fixed list of imports.
 pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
-    SHELF.get_or_try_init(py, || {
+    once(py, &SHELF, || {
         let get = |module: &str, name: &str| -> PyResult<Py<PyAny>> {
             Ok(py.import(module)?.getattr(name)?.unbind())
         };
@@ -209,7 +211,7 @@ impl Drop for Calm<'_> {
 
 /// The keys of all zones that this host knows, read once.
 pub(super) fn zones(py: Python<'_>) -> PyResult<&HashSet<String>> {
-    ZONES.get_or_try_init(py, || py.import("zoneinfo")?.call_method0("available_timezones")?.extract())
+    once(py, &ZONES, || py.import("zoneinfo")?.call_method0("available_timezones")?.extract())
 }
 
 /// Import now what the first value of a kind would import while it is decoded: the standard library's value classes, and the list of time

@@ -76,6 +76,19 @@ def send_from_a_pair(address: str) -> None:
         left.sendto(b"from the child", address)
 
 
+def out_of_band(name: str, flags: int = int(socket.MSG_OOB)) -> None:
+    """One call on a pair of its own."""
+    arguments: dict[str, tuple[Any, ...]] = {
+        "send": (b"x", flags),
+        "sendmsg": ([b"x"], [], flags),
+        "recv": (1, flags | socket.MSG_DONTWAIT),
+        "recvmsg": (1, 0, flags | socket.MSG_DONTWAIT),
+    }
+    left, right = socket.socketpair()
+    with left, right:
+        getattr(left, name)(*arguments[name])
+
+
 def own_signals_to(pid: int) -> None:
     """Lets the kernel signal another process, when the socket has something to read."""
     import fcntl

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import enum
 import os
@@ -179,6 +180,27 @@ def answer_twice(value: Any) -> Any:
     """Writes a frame of its own before the worker's answer."""
     os.write(worker.channel_fd(), hookless.dumps(value))
     return value
+
+
+def answer_later(value: Any, data: bytes) -> Any:
+    """Answers, and writes bytes of its own once the answer is gone."""
+
+    def write() -> None:
+        time.sleep(0.2)
+        os.write(worker.channel_fd(), data)
+
+    threading.Thread(target=write, daemon=True).start()
+    return value
+
+
+def exit_with_an_heir(seconds: float, begun: bytes) -> NoReturn:
+    """Ends, while a fork, of which Python knows nothing, holds the channel and the output open."""
+    os.write(worker.channel_fd(), begun)
+    if ctypes.CDLL(None).fork() == 0:
+        os.setsid()
+        time.sleep(seconds)
+        os._exit(0)
+    os._exit(7)
 
 
 def send_descriptor(data: bytes) -> NoReturn:

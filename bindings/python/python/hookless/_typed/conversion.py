@@ -18,7 +18,8 @@ __all__ = ["Conversion", "conversion"]
 _MOST = 256
 
 _kept: dict[Any, Conversion] = {}
-_lock = threading.Lock()
+# Not a Lock: a signal handler or a finaliser may convert as well, and come while it is held.
+_lock = threading.RLock()
 
 
 class Conversion:

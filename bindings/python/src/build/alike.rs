@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::PyBuilder;
+use crate::ffi::fallible::Str;
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
 use crate::records::Inert;
@@ -78,7 +79,7 @@ impl<'py> PyBuilder<'_, 'py> {
             Exact::Float | Exact::Complex => return Ok(FLOAT_TO_DECIMAL),
             Exact::Other if perhaps_decimal => self.longest,
             Exact::Int => {
-                let bits = value.call_method0("bit_length").and_then(|bits| bits.extract::<u64>());
+                let bits = value.call_method0(Str("bit_length")).and_then(|bits| bits.extract::<u64>());
                 bits.map_err(|_| make::refused(self.py))? / 8
             }
             _ => return Ok(0),
@@ -124,12 +125,12 @@ impl<'py> PyBuilder<'_, 'py> {
                     }
                 }
                 (_, Some(Inert::Record(_))) => {
-                    let fields = value.getattr("_fields").map_err(refuse)?;
+                    let fields = value.getattr(Str("_fields")).map_err(refuse)?;
                     let fields = fields.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
                     todo.extend(fields.iter().map(|(_, item)| (item, times, true)));
                 }
                 (_, Some(Inert::Member)) => {
-                    todo.push((value.getattr("_value").map_err(refuse)?, times, true));
+                    todo.push((value.getattr(Str("_value")).map_err(refuse)?, times, true));
                 }
                 _ => {}
             }

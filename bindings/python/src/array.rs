@@ -3,13 +3,14 @@
 use std::ffi::c_int;
 
 use hookless::array::{ArrayClass, ArrayHead};
-use hookless::{Dtype, Order, Result};
+use hookless::{Dtype, Result};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi as pyffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
+use crate::ffi::fallible::{self, Owned, Str, Unsigned};
 use crate::ffi::{buffer, ndarray};
 use crate::scalars::table_error;
 
@@ -48,8 +49,8 @@ impl Array {
 impl Array {
     /// NumPy's `dtype.str`, such as `<f8`; `<g[x87]` for a long double, `<bfloat16` for a type of ml_dtypes.
     #[getter]
-    fn dtype(&self) -> String {
-        self.head.dtype().to_string()
+    fn dtype(&self) -> Owned {
+        Owned(self.head.dtype().to_string())
     }
 
     /// Whether NumPy makes it a `recarray`, whose fields are attributes.
@@ -71,22 +72,19 @@ impl Array {
     /// The dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.head.shape().dimensions())
+        fallible::ints(py, self.head.shape().dimensions().iter().copied())
     }
 
     /// `C` when the last index runs fastest, `F` when the first does.
     #[getter]
-    fn order(&self) -> &'static str {
-        match self.head.shape().order() {
-            Order::C => "C",
-            Order::F => "F",
-        }
+    fn order(&self) -> Str<'static> {
+        Str(crate::flat::order_name(self.head.shape()))
     }
 
     /// Bytes of all elements.
     #[getter]
-    fn nbytes(&self) -> u64 {
-        self.head.nbytes()
+    fn nbytes(&self) -> Unsigned {
+        Unsigned(self.head.nbytes())
     }
 
     /// The elements' bytes.
@@ -98,8 +96,8 @@ impl Array {
         other.cast_exact::<Array>().is_ok_and(|other| self.is_same(py, other.get()))
     }
 
-    fn __repr__(&self) -> String {
-        format!("<hookless.Array {}>", self.text())
+    fn __repr__(&self) -> Owned {
+        Owned(format!("<hookless.Array {}>", self.text()))
     }
 
     #[expect(unsafe_code, reason = "the buffer protocol has no safe form")]
@@ -112,19 +110,24 @@ impl Array {
 
 /// A dtype as plain Python values: see `Array.structure`.
 pub(crate) fn described<'py>(py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
-    let Some(structure) = dtype.fields() else { return Ok(dtype.to_string().into_pyobject(py)?.into_any()) };
-    let fields = PyList::empty(py);
+    let Some(structure) = dtype.fields() else {
+        return Ok(Str(&dtype.to_string()).into_pyobject(py)?.into_any());
+    };
+    let fields = fallible::list(py)?;
     for field in structure.fields() {
         let title = field.title.as_ref().map(|title| crate::dtypes::text(py, title)).transpose()?;
-        let shape = PyTuple::new(py, &field.shape)?;
+        let shape = fallible::ints(py, field.shape.iter().map(|&extent| extent.into()))?;
         let name = crate::dtypes::text(py, &field.name)?;
-        fields.append((name, title, field.offset, shape, described(py, &field.dtype)?))?;
+        let title = title.unwrap_or_else(|| py.None().into_bound(py));
+        let offset = Unsigned(field.offset.into()).into_pyobject(py)?.into_any();
+        let parts = [name, title, offset, shape.into_any(), described(py, &field.dtype)?];
+        fields.append(fallible::tuple(py, &parts)?)?;
     }
-    let all = PyDict::new(py);
-    all.set_item("itemsize", dtype.itemsize())?;
-    all.set_item("align", structure.flags().align)?;
-    all.set_item("record", structure.flags().record)?;
-    all.set_item("fields", fields)?;
+    let all = fallible::dict(py)?;
+    all.set_item(Str("itemsize"), Unsigned(dtype.itemsize()))?;
+    all.set_item(Str("align"), structure.flags().align)?;
+    all.set_item(Str("record"), structure.flags().record)?;
+    all.set_item(Str("fields"), fields)?;
     Ok(all.into_any())
 }
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PySlice};
 
 use crate::array::Array;
 use crate::failure;
+use crate::ffi::fallible::Unsigned;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
 use crate::ffi::{chars, make, ndarray};
@@ -124,9 +125,8 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             SequenceKind::Slice => items
                 .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)>()
                 .and_then(|parts| py.get_type::<PySlice>().call1(parts)),
-            SequenceKind::Deque(maxlen) => {
-                standard::shelf(py).and_then(|shelf| shelf.deque.bind(py).call1((items, maxlen)))
-            }
+            SequenceKind::Deque(maxlen) => standard::shelf(py)
+                .and_then(|shelf| shelf.deque.bind(py).call1((items, maxlen.map(Unsigned)))),
         };
         made.map_err(|error| scalars::table_error(py, &error))
     }
@@ -216,9 +216,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             return Array::of(head, bytes);
         };
         if head.dtype().itemsize() == 0 && head.dtype().letter() != Letter::Void {
-            return numpy
-                .zero_width(py, &head)
-                .map_err(|_| Error::new(Code::DtypeUnsupported).note("zero width"));
+            return numpy.zero_width(py, &head);
         }
         let descr = numpy.descr(py, head.dtype())?;
         let class = match head.class() {

@@ -9,13 +9,14 @@ use hookless::session::{Hello, Host, HostEvent, Role, Worker, WorkerEvent};
 use hookless::{Code, Error, Limits as Core};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use rustix::io::Errno;
 
 use crate::codec::with_frame;
 use crate::errors::{decode_error, raise};
 use crate::failure::Failure;
 use crate::ffi::descriptor;
+use crate::ffi::fallible::{self, Str, Unsigned};
 use crate::inbox::{Arrived, Inbox};
 use crate::limits::{Limits, chosen};
 use crate::wait::{Ends, Outgoing, Patience, Turn, is_early, ready_output, turn};
@@ -119,7 +120,7 @@ impl Channel {
             End::Worker(_) => return Err(wrong_end(py)),
         };
         let outputs = Outputs { descriptors: outputs, callback: Some(&on_output), life };
-        let body = PyList::new(py, [verb.into_pyobject(py)?.into_any()])?;
+        let body = fallible::list_of(py, [Unsigned(verb.into()).into_pyobject(py)?.into_any()])?;
         body.append(name)?;
         body.append(source)?;
         body.append(args)?;
@@ -165,8 +166,8 @@ impl Channel {
         match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
             Event::Worker(WorkerEvent::Call(id)) => {
                 // The list of S4, whose shape is checked, after the call's id.
-                let call = PyList::new(py, [id])?;
-                call.call_method1("extend", (arrived.value,))?;
+                let call = fallible::list_of(py, [Unsigned(id).into_pyobject(py)?])?;
+                call.call_method1(Str("extend"), (arrived.value,))?;
                 Ok(Some(call.to_tuple()))
             }
             _ => Err(decode_error(py, &Error::new(Code::UnexpectedFrame))),
@@ -248,7 +249,7 @@ impl Channel {
         loop {
             // Looked at here too: a peer that is never silent cannot put the deadline off.
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(raise(py, "DeadlineExceeded", "the deadline is over", None));
+                return Err(raise(py, "DeadlineExceeded", "the deadline is over"));
             }
             let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, life: outputs.life, reads };
             let happened = py.detach(|| turn(&ends, &mut outgoing, inbox, &mut patience));
@@ -268,11 +269,11 @@ impl Channel {
                 }
                 Ok(Turn::Interrupted) | Err(Errno::INTR) => py.check_signals()?,
                 Ok(Turn::Deadline) => {
-                    return Err(raise(py, "DeadlineExceeded", "the deadline is over", None));
+                    return Err(raise(py, "DeadlineExceeded", "the deadline is over"));
                 }
                 Ok(Turn::Stalled) => {
                     let text = format!("a frame made no progress for {:?}", self.stall);
-                    return Err(raise(py, "Stalled", &text, None));
+                    return Err(raise(py, "Stalled", &text));
                 }
                 Err(error) => return Err(PyOSError::new_err((error.raw_os_error(), error.to_string()))),
             }
@@ -338,7 +339,9 @@ impl<'a, 'py> Outputs<'a, 'py> {
 
     fn hand_over(&self, py: Python<'_>, index: usize, bytes: &[u8]) -> PyResult<()> {
         match self.callback {
-            Some(callback) => callback.call1((index, PyBytes::new(py, bytes))).map(|_| ()),
+            Some(callback) => {
+                callback.call1((Unsigned(index as u64), fallible::bytes(py, bytes)?)).map(|_| ())
+            }
             None => Ok(()),
         }
     }

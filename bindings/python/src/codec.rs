@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use hookless::frame::{FrameKind, HEAD_LEN, Head, check_region, padding, slice, split};
-use hookless::wire::{Writer, read};
+use hookless::wire::{BytesKind, Writer, read};
 use hookless::{Code, Error, Limits as Core};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,7 +11,8 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
 use crate::array::RegionBuffer;
 use crate::build::{PyBuilder, Source};
-use crate::errors::{decode_error, encode_error};
+use crate::errors::{decode_error, decode_memory, encode_error, encode_memory};
+use crate::ffi::fallible::{self, Str};
 use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
 use crate::inbox::Inbox;
@@ -42,7 +43,8 @@ pub(crate) fn with_frame<'py, R>(
     out.clear();
     out.resize(HEAD_LEN, 0);
     let mut writer = Writer::new(out, limits, true).map_err(|error| encode_error(py, &error, None))?;
-    let mut walker = Walker::new(py, &mut writer, limits, default.cloned())?;
+    let walker = Walker::new(py, &mut writer, limits, default.cloned());
+    let mut walker = walker.map_err(|error| encode_memory(py, error))?;
     let walked = walker.value(value);
     let (region, type_name) = (walker.region, walker.type_name);
     let (raised, cause) = (walker.raised, walker.cause);
@@ -62,7 +64,7 @@ pub(crate) fn with_frame<'py, R>(
         writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
     let body_len = (frame.len() - HEAD_LEN) as u64;
     frame[..HEAD_LEN].copy_from_slice(&Head { kind, call_id, body_len, data_len }.to_bytes());
-    let result = use_it(&frame, &region);
+    let result = use_it(&frame, &region).map_err(|error| encode_memory(py, error));
     SCRATCH.set(kept(frame));
     result
 }
@@ -101,7 +103,7 @@ fn joined<'py>(
         len += padding(len) + entry_len(entry);
     }
     let mut targets = Targets::default();
-    let bytes = targets.reserve_bytes(py, hookless::wire::BytesKind::Bytes, len)?;
+    let bytes = targets.reserve_bytes(py, BytesKind::Bytes, len)?;
     let mut at = 0;
     let mut put = |part: &[u8]| {
         targets.put(0, at, part);
@@ -152,24 +154,34 @@ pub(crate) fn encode<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
     with_frame(value, FrameKind::Value, 0, &chosen(limits), default, |frame, region| {
-        let parts = PyList::empty(py);
+        let parts = fallible::list(py)?;
         let mut filled = frame.len() as u64;
-        let mut head = frame.to_vec();
+        let mut head = frame;
         for entry in region {
             let gap = padding(filled);
-            head.resize(head.len() + gap as usize, 0);
-            if !head.is_empty() {
-                parts.append(PyBytes::new(py, &head))?;
+            if head.len() as u64 + gap > 0 {
+                parts.append(padded(py, head, gap)?)?;
             }
-            head.clear();
+            head = &[];
             parts.append(entry)?;
             filled += gap + entry_len(entry);
         }
         if !head.is_empty() {
-            parts.append(PyBytes::new(py, &head))?;
+            parts.append(fallible::bytes(py, head)?)?;
         }
         Ok(parts)
     })
+}
+
+/// bytes with these contents, and so many zeros after them.
+fn padded<'py>(py: Python<'py>, contents: &[u8], gap: u64) -> PyResult<Bound<'py, PyAny>> {
+    let refuse = |error: Error| encode_error(py, &error, None);
+    let mut targets = Targets::default();
+    let len = contents.len() as u64 + gap;
+    let bytes = targets.reserve_bytes(py, BytesKind::Bytes, len).map_err(refuse)?;
+    targets.put(0, 0, contents);
+    targets.put(0, contents.len(), &[0; 64][..gap as usize]);
+    Ok(bytes)
 }
 
 /// Whether `value` can be sent as it is, in a body of at most `max_bytes` bytes and without a data region.
@@ -196,7 +208,8 @@ pub(crate) fn py_loads<'py>(
     limits: Option<&Bound<'py, Limits>>,
     copy: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    converted(data.py(), r#type, || loads(data, limits, copy))
+    let py = data.py();
+    converted(py, r#type, || loads(data, limits, copy)).map_err(|error| decode_memory(py, error))
 }
 
 pub(crate) fn loads<'py>(
@@ -223,7 +236,7 @@ pub(crate) fn loads<'py>(
 /// The bytes that a memoryview looks at, where in them it begins, and its length.
 fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyBytes>, usize, usize)>> {
     let Ok(view) = data.cast_exact::<PyMemoryView>() else { return Ok(None) };
-    let Ok(owner) = view.getattr("obj")?.cast_into_exact::<PyBytes>() else { return Ok(None) };
+    let Ok(owner) = view.getattr(Str("obj"))?.cast_into_exact::<PyBytes>() else { return Ok(None) };
     // Views of other items than bytes are copied, like every other buffer.
     let Ok(found) = pyo3::buffer::PyBuffer::<u8>::get(view) else { return Ok(None) };
     if !found.is_c_contiguous() {
@@ -284,7 +297,8 @@ pub(crate) fn py_decode<'py>(
     limits: Option<&Bound<'py, Limits>>,
     copy: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    converted(parts.py(), r#type, || decode(parts, limits, copy))
+    let py = parts.py();
+    converted(py, r#type, || decode(parts, limits, copy)).map_err(|error| decode_memory(py, error))
 }
 
 fn decode<'py>(
@@ -298,7 +312,7 @@ fn decode<'py>(
         return loads(one, limits, copy);
     }
     if !copy {
-        let whole = PyBytes::new(py, b"").call_method1("join", (parts,))?;
+        let whole = fallible::bytes(py, b"")?.call_method1(Str("join"), (fallible::list_of(py, parts)?,))?;
         return loads(&whole, limits, false);
     }
     let mut inbox = Inbox::new(chosen(limits));
@@ -359,5 +373,5 @@ pub(crate) fn through_rust<'py>(
     let limits = chosen(limits);
     let value = hookless::decode(data, &limits).map_err(|error| decode_error(py, &error))?;
     let again = hookless::encode(&value, &limits).map_err(|error| encode_error(py, &error, None))?;
-    Ok(PyBytes::new(py, &again))
+    fallible::bytes(py, &again)
 }

@@ -3,22 +3,20 @@
 use std::sync::{Mutex, MutexGuard};
 
 use hookless::{Code, Error};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::errors::decode_error;
+use crate::errors::{decode_error, decode_memory};
 use crate::ffi::buffer;
+use crate::ffi::fallible::{self, Owned, Str, Unsigned};
 use crate::inbox::{Failed, Inbox};
 use crate::limits::{Limits, chosen};
 
 /// A frame that has arrived: kind, call id and value.
 #[pyclass(frozen, module = "hookless")]
 pub(crate) struct Frame {
-    /// `value`, `hello`, `call`, `result` or `error`.
-    #[pyo3(get)]
     kind: &'static str,
-    /// The call it belongs to; 0 for none.
-    #[pyo3(get)]
     call_id: u64,
     /// Its value.
     #[pyo3(get)]
@@ -27,8 +25,20 @@ pub(crate) struct Frame {
 
 #[pymethods]
 impl Frame {
-    fn __repr__(&self) -> String {
-        format!("<hookless.Frame {} call_id={}>", self.kind, self.call_id)
+    /// `value`, `hello`, `call`, `result` or `error`.
+    #[getter]
+    fn kind(&self) -> Str<'static> {
+        Str(self.kind)
+    }
+
+    /// The call it belongs to; 0 for none.
+    #[getter]
+    fn call_id(&self) -> Unsigned {
+        Unsigned(self.call_id)
+    }
+
+    fn __repr__(&self) -> Owned {
+        Owned(format!("<hookless.Frame {} call_id={}>", self.kind, self.call_id))
     }
 }
 
@@ -73,16 +83,27 @@ impl Decoder {
         crate::warm::warm(py)?;
         let mut state = self.lock(py)?;
         if state.dead.is_some() {
-            return PyList::new(py, state.ready.drain(..));
+            return state.given(py);
         }
         loop {
             match state.inbox.feed(py, &mut bytes) {
                 Ok(Some(arrived)) => {
                     let (kind, call_id) = (arrived.head.kind.name(), arrived.head.call_id);
-                    let frame = Py::new(py, Frame { kind, call_id, value: arrived.value })?;
-                    state.ready.push(frame);
+                    let frame = Py::new(py, Frame { kind, call_id, value: arrived.value });
+                    match frame {
+                        Ok(frame) => state.ready.push(frame),
+                        // It is lost, and the stream with it.
+                        Err(raised) => {
+                            state.dead = Some(Error::new(Code::OutOfMemory));
+                            return Err(decode_memory(py, raised));
+                        }
+                    }
                 }
                 Ok(None) => break,
+                Err(Failed::Python(raised)) if raised.is_instance_of::<PyMemoryError>(py) => {
+                    state.dead = Some(Error::new(Code::OutOfMemory));
+                    return Err(decode_memory(py, raised));
+                }
                 // Ctrl-C: raised at once. What is complete waits for the next call; the rest of this chunk is lost, and the stream with it.
                 Err(Failed::Python(raised)) => {
                     state.dead =
@@ -99,7 +120,7 @@ impl Decoder {
                 }
             }
         }
-        PyList::new(py, state.ready.drain(..))
+        state.given(py)
     }
 
     /// Says that the stream has ended: raises Truncated inside a frame.
@@ -109,6 +130,16 @@ impl Decoder {
             true => Ok(()),
             false => Err(decode_error(py, &state.inbox.truncated())),
         }
+    }
+}
+
+impl State {
+    /// The frames that are complete; they stay when there is no memory for a list of them.
+    fn given<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = fallible::list_of(py, self.ready.iter().map(|frame| frame.bind(py).clone()));
+        let list = list.map_err(|error| decode_memory(py, error))?;
+        self.ready.clear();
+        Ok(list)
     }
 }
 
@@ -124,7 +155,7 @@ impl Decoder {
             let again = decode_error(py, error);
             // The same class and fields; the note says why nothing was read.
             let text = "this decoder is dead: it met an earlier error and has lost its place";
-            again.value(py).call_method1("add_note", (text,))?;
+            again.value(py).call_method1(Str("add_note"), (Str(text),))?;
             return Err(again);
         }
         Ok(state)

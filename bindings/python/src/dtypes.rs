@@ -3,11 +3,12 @@
 use hookless::array::{ArrayClass, ArrayHead, Structure, Unit};
 use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Order, Result, StructureFlags, Text, TextRef};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::ffi::chars;
+use crate::ffi::fallible::{self, Str, Unsigned};
 use crate::warm::{self, Numpy};
 
 /// How many dtypes are remembered: all numeric ones, and then some.
@@ -28,11 +29,7 @@ impl Numpy {
         {
             return Ok(descr.bind(py).clone());
         }
-        let descr = self.make(py, dtype).map_err(|error| {
-            let memory = error.is_instance_of::<PyMemoryError>(py);
-            Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported })
-                .note(dtype.to_string())
-        })?;
+        let descr = twice(py, || self.make(py, dtype), || dtype.to_string())?;
         // Structured ones are not kept: whoever chooses the bytes could fill the table with them.
         if dtype.fields().is_none()
             && let Ok(mut known) = self.descrs.lock()
@@ -43,177 +40,231 @@ impl Numpy {
         Ok(descr)
     }
 
-    fn make<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyArrayDescr>> {
+    fn make<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Formed<Bound<'py, PyArrayDescr>> {
         let maker = self.dtype.bind(py);
         let made = match dtype.fields() {
             None => match dtype.letter() {
                 Letter::LongDouble | Letter::LongComplex => self.long(py, dtype)?,
                 Letter::Extension => self.extension(py, dtype)?,
-                _ => maker.call1((dtype.to_string(),))?,
+                _ => maker.call1((Str(&dtype.to_string()),))?,
             },
             // NumPy 1 divides by the alignment of such a structure, which is zero there, and the process ends.
             Some(structure)
                 if structure.flags().align && structure.fields().is_empty() && self.strings.is_none() =>
             {
-                return Err(PyTypeError::new_err("NumPy 1 has no aligned structure without fields"));
+                return Err(Formless(None));
             }
             Some(structure) => {
                 let spec = self.spec(py, dtype, structure)?;
-                let align = PyDict::new(py);
-                align.set_item("align", structure.flags().align)?;
-                let plain = maker.call((spec,), Some(&align))?;
-                if structure.flags().record { maker.call1(((&self.record, plain),))? } else { plain }
+                let align = fallible::dict(py)?;
+                align.set_item(Str("align"), structure.flags().align)?;
+                let plain = maker.call(fallible::tuple(py, &[spec.into_any()])?, Some(&align))?;
+                if structure.flags().record {
+                    {
+                        let pair = fallible::tuple(py, &[self.record.bind(py).as_any().clone(), plain])?;
+                        maker.call1((pair,))?
+                    }
+                } else {
+                    plain
+                }
             }
         };
-        Ok(made.cast_into::<PyArrayDescr>()?)
+        Ok(made.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
     }
 
     /// A18: a long double in this process's own format.
-    fn long<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+    fn long<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Formed<Bound<'py, PyAny>> {
         if dtype.long_format() != self.long_format {
-            return Err(PyTypeError::new_err("long doubles lie otherwise in this process"));
+            return Err(Formless(None));
         }
         let name = [dtype.order().byte(), dtype.letter().byte()].map(char::from);
-        self.dtype.bind(py).call1((String::from_iter(name),))
+        Ok(self.dtype.bind(py).call1((Str(&String::from_iter(name)),))?)
     }
 
     /// A19: a type of ml_dtypes.
-    fn extension<'py>(&self, py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+    fn extension<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Formed<Bound<'py, PyAny>> {
         let found = dtype.as_extension().and_then(|extension| warm::extension_type(py, extension));
         let Some(class) = found else {
-            return Err(PyTypeError::new_err("ml_dtypes is not loaded, or lacks it"));
+            return Err(Formless(None));
         };
         let descr = self.dtype.bind(py).call1((class,))?;
         match dtype.order() {
             ByteOrder::None => Ok(descr),
-            order => descr.call_method1("newbyteorder", (char::from(order.byte()),)),
+            order => {
+                Ok(descr.call_method1(Str("newbyteorder"), (Str(&char::from(order.byte()).to_string()),))?)
+            }
         }
     }
 
     /// What `numpy.dtype` takes for a structure: plain lists of names, formats, offsets and titles.
-    fn spec<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: &Dtype,
-        structure: &Structure,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let lists = ["names", "formats", "offsets", "titles"].map(|_| PyList::empty(py));
-        let [names, formats, offsets, titles] = &lists;
+    fn spec<'py>(&self, py: Python<'py>, dtype: &Dtype, structure: &Structure) -> Formed<Bound<'py, PyDict>> {
+        let lists = [(), (), (), ()].map(|()| fallible::list(py));
+        let [names, formats, offsets, titles] = lists;
+        let (names, formats, offsets, titles) = (names?, formats?, offsets?, titles?);
         for field in structure.fields() {
             names.append(text(py, &field.name)?)?;
             titles.append(field.title.as_ref().map(|title| text(py, title)).transpose()?)?;
-            offsets.append(field.offset)?;
+            offsets.append(Unsigned(field.offset.into()))?;
             let one = self.make(py, &field.dtype)?;
             match field.shape.is_empty() {
                 true => formats.append(one)?,
                 false => {
-                    formats.append(self.dtype.bind(py).call1(((one, PyTuple::new(py, &field.shape)?),))?)?
+                    let shape = fallible::ints(py, field.shape.iter().map(|&extent| extent.into()))?;
+                    let pair = fallible::tuple(py, &[one.into_any(), shape.into_any()])?;
+                    formats.append(self.dtype.bind(py).call1((pair,))?)?
                 }
             }
         }
-        let spec = PyDict::new(py);
-        spec.set_item("names", names)?;
-        spec.set_item("formats", formats)?;
-        spec.set_item("offsets", offsets)?;
+        let spec = fallible::dict(py)?;
+        spec.set_item(Str("names"), names)?;
+        spec.set_item(Str("formats"), formats)?;
+        spec.set_item(Str("offsets"), offsets)?;
         if structure.fields().iter().any(|field| field.title.is_some()) {
-            spec.set_item("titles", titles)?;
+            spec.set_item(Str("titles"), titles)?;
         }
-        spec.set_item("itemsize", dtype.itemsize())?;
+        spec.set_item(Str("itemsize"), Unsigned(dtype.itemsize()))?;
         Ok(spec)
     }
 
     /// An array of `S0` or `U0`: as a field of a structured one, since NumPy makes its own of width 1.
-    pub(crate) fn zero_width<'py>(&self, py: Python<'py>, head: &ArrayHead) -> PyResult<Bound<'py, PyAny>> {
-        let field = ("f", head.dtype().to_string());
-        let shape = PyTuple::new(py, head.shape().dimensions())?;
+    pub(crate) fn zero_width<'py>(&self, py: Python<'py>, head: &ArrayHead) -> Result<Bound<'py, PyAny>> {
+        twice(py, || Ok(self.zero_width_once(py, head)?), || "zero width".to_owned())
+    }
+
+    fn zero_width_once<'py>(&self, py: Python<'py>, head: &ArrayHead) -> PyResult<Bound<'py, PyAny>> {
+        let (name, dtype) = (Str("f").into_pyobject(py)?, Str(&head.dtype().to_string()).into_pyobject(py)?);
+        let fields = fallible::list_of(py, [fallible::tuple(py, &[name, dtype])?])?;
+        let shape = fallible::ints(py, head.shape().dimensions().iter().copied())?;
         let order = if head.shape().order() == Order::F { "F" } else { "C" };
-        let made = self.zeros.bind(py).call1((shape, PyList::new(py, [field])?, order))?.get_item("f")?;
+        let made = self.zeros.bind(py).call1((shape, fields, Str(order)))?.get_item(Str("f"))?;
         match head.class() {
             ArrayClass::Plain => Ok(made),
-            ArrayClass::Record => made.call_method1("view", (&self.recarray,)),
+            ArrayClass::Record => made.call_method1(Str("view"), (&self.recarray,)),
         }
     }
 
-    /// Unit and count of a datetime64 or timedelta64 dtype.
-    pub(crate) fn unit(&self, descr: &Bound<'_, PyAny>) -> Option<Unit> {
-        let (name, count): (String, u32) =
-            self.datetime_data.bind(descr.py()).call1((descr,)).ok()?.extract().ok()?;
-        Unit::by_name(&name, count)
+    /// Unit and count of a datetime64 or timedelta64 dtype; none for those that have no form on the wire.
+    pub(crate) fn unit(&self, descr: &Bound<'_, PyAny>) -> PyResult<Option<Unit>> {
+        let (name, count): (String, u32) = self.datetime_data.bind(descr.py()).call1((descr,))?.extract()?;
+        Ok(Unit::by_name(&name, count))
     }
 
     /// The wire's dtype for one of NumPy's; none for those that have no form on the wire.
-    pub(crate) fn dtype_of(&self, descr: &Bound<'_, PyArrayDescr>) -> Option<Dtype> {
-        self.dtype_within(descr, 0)
+    pub(crate) fn dtype_of(&self, descr: &Bound<'_, PyArrayDescr>) -> PyResult<Option<Dtype>> {
+        match self.dtype_within(descr, 0) {
+            Ok(dtype) => Ok(Some(dtype)),
+            Err(Formless(Some(error))) if !error.is_instance_of::<PyException>(descr.py()) => Err(error),
+            Err(Formless(Some(error))) if error.is_instance_of::<PyMemoryError>(descr.py()) => Err(error),
+            Err(Formless(_)) => Ok(None),
+        }
     }
 
-    fn dtype_within(&self, descr: &Bound<'_, PyArrayDescr>, depth: usize) -> Option<Dtype> {
+    fn dtype_within(&self, descr: &Bound<'_, PyArrayDescr>, depth: usize) -> Formed<Dtype> {
         if descr.has_object() || depth > DEEPEST {
-            return None;
+            return Err(Formless(None));
         }
-        let itemsize = u32::try_from(descr.itemsize()).ok()?;
+        let itemsize = u32::try_from(descr.itemsize()).map_err(|_| Formless(None))?;
         let order = match descr.byteorder() {
             b'=' => ByteOrder::NATIVE,
-            other => ByteOrder::from_byte(other)?,
+            other => ByteOrder::from_byte(other).ok_or(Formless(None))?,
         };
         if !(0..BUILTIN_TYPES).contains(&descr.num()) {
-            let extension = warm::extension_of(descr.py(), descr.typeobj().as_ptr() as usize)?;
-            return Dtype::extension(if itemsize == 1 { ByteOrder::None } else { order }, extension).ok();
+            let extension = warm::extension_of(descr.py(), descr.typeobj().as_ptr() as usize);
+            let order = if itemsize == 1 { ByteOrder::None } else { order };
+            return Ok(Dtype::extension(order, extension.ok_or(Formless(None))?)?);
         }
-        let letter = Letter::from_byte(descr.kind())?;
+        let letter = Letter::from_byte(descr.kind()).ok_or(Formless(None))?;
         if let (NPY_LONGDOUBLE | NPY_CLONGDOUBLE, Some(format)) = (descr.num(), self.long_format) {
-            return Dtype::long(letter == Letter::Complex, order, format).ok();
+            return Ok(Dtype::long(letter == Letter::Complex, order, format)?);
         }
         if letter == Letter::Void {
             // A subclass of void other than numpy.record would not come back.
-            let plain = self.scalar_type(descr.py(), hookless::ScalarKind::Void)?;
+            let plain = self.scalar_type(descr.py(), hookless::ScalarKind::Void).ok_or(Formless(None))?;
             let record = descr.typeobj().is(&self.record);
             if !(descr.typeobj().is(&plain) || record && descr.has_fields()) || descr.has_subarray() {
-                return None;
+                return Err(Formless(None));
             }
         }
         if descr.has_fields() {
             return self.structure_of(descr, itemsize, depth);
         }
         let unit = match letter {
-            Letter::Datetime | Letter::Timedelta => Some(self.unit(descr.as_any())?),
+            Letter::Datetime | Letter::Timedelta => Some(self.unit(descr.as_any())?.ok_or(Formless(None))?),
             _ => None,
         };
         // NumPy says `|` for single bytes, and for structured and void types; `=` or `<` never for them.
-        Dtype::new(letter, order, itemsize, unit).ok()
+        Ok(Dtype::new(letter, order, itemsize, unit)?)
     }
 
-    fn structure_of(&self, descr: &Bound<'_, PyArrayDescr>, itemsize: u32, depth: usize) -> Option<Dtype> {
-        let names = descr.getattr("names").ok()?.cast_into::<PyTuple>().ok()?;
-        let by_name = descr.getattr("fields").ok()?;
+    fn structure_of(&self, descr: &Bound<'_, PyArrayDescr>, itemsize: u32, depth: usize) -> Formed<Dtype> {
+        let names = descr.getattr(Str("names"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
+        let by_name = descr.getattr(Str("fields"))?;
         let mut fields = Vec::with_capacity(names.len());
         for name in names.iter() {
             // (dtype, offset), and a title where there is one.
-            let entry = by_name.get_item(&name).ok()?.cast_into::<PyTuple>().ok()?;
+            let entry = by_name.get_item(&name)?.cast_into::<PyTuple>().map_err(PyErr::from)?;
             let title = match entry.len() {
                 2 => None,
-                _ => Some(owned_text(&entry.get_item(2).ok()?)?),
+                _ => Some(owned_text(&entry.get_item(2)?)?),
             };
-            let whole = entry.get_item(0).ok()?.cast_into::<PyArrayDescr>().ok()?;
-            let shape =
-                whole.shape().into_iter().map(u32::try_from).collect::<std::result::Result<_, _>>().ok()?;
+            let whole = entry.get_item(0)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?;
+            // Not by `whole.shape()`, which panics when memory runs out.
+            let shape = whole.getattr(Str("shape"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
+            let shape = shape.iter().map(|extent| extent.extract()).collect::<PyResult<_>>()?;
             let dtype = self.dtype_within(&whole.base(), depth + 1)?;
-            let offset = entry.get_item(1).ok()?.extract().ok()?;
+            let offset = entry.get_item(1)?.extract()?;
             fields.push(Field { name: owned_text(&name)?, title, offset, shape, dtype });
         }
         let record = descr.typeobj().is(&self.record);
-        Dtype::structure(itemsize, StructureFlags { align: descr.is_aligned_struct(), record }, fields).ok()
+        Ok(Dtype::structure(itemsize, StructureFlags { align: descr.is_aligned_struct(), record }, fields)?)
+    }
+}
+
+/// What NumPy makes, asked twice: where memory runs out it does not always say so, and raises some other exception, or none.
+pub(crate) fn twice<T>(
+    py: Python<'_>,
+    make: impl Fn() -> Formed<T>,
+    note: impl FnOnce() -> String,
+) -> Result<T> {
+    let unsupported = || Err(Error::new(Code::DtypeUnsupported).note(note()));
+    let is_memory = |error: &PyErr| error.is_instance_of::<PyMemoryError>(py);
+    match make() {
+        Ok(made) => Ok(made),
+        Err(Formless(None)) => unsupported(),
+        Err(Formless(Some(error))) if is_memory(&error) => Err(Error::new(Code::OutOfMemory)),
+        Err(Formless(Some(_))) => match make() {
+            Ok(made) => Ok(made),
+            Err(Formless(Some(error))) if is_memory(&error) => Err(Error::new(Code::OutOfMemory)),
+            Err(_) => unsupported(),
+        },
+    }
+}
+
+/// Why there is no dtype: it has no form on the other side, or an exception was raised.
+pub(crate) struct Formless(Option<PyErr>);
+
+pub(crate) type Formed<T> = std::result::Result<T, Formless>;
+
+impl From<PyErr> for Formless {
+    fn from(error: PyErr) -> Formless {
+        Formless(Some(error))
+    }
+}
+
+impl From<Error> for Formless {
+    fn from(_: Error) -> Formless {
+        Formless(None)
     }
 }
 
 pub(crate) fn text<'py>(py: Python<'py>, text: &Text) -> PyResult<Bound<'py, PyAny>> {
-    let made = chars::utf8(py, text.as_bytes());
-    made.map_err(|error| crate::errors::decode_error(py, &error))
+    chars::utf8(py, text.as_bytes()).map_err(|_| PyMemoryError::new_err(()))
 }
 
 /// Text of an exact str.
-fn owned_text(text: &Bound<'_, PyAny>) -> Option<Text> {
+fn owned_text(text: &Bound<'_, PyAny>) -> Formed<Text> {
     let mut bytes = Vec::new();
-    text.cast_exact::<PyString>().ok()?;
-    chars::of(text)?.append_to(&mut bytes);
-    TextRef::from_generalised(&bytes).map(TextRef::to_text)
+    text.cast_exact::<PyString>().map_err(PyErr::from)?;
+    chars::of(text).ok_or(Formless(None))?.append_to(&mut bytes);
+    TextRef::from_generalised(&bytes).map(TextRef::to_text).ok_or(Formless(None))
 }

@@ -1,45 +1,88 @@
 //! The classes of `hookless.errors`, chosen by the class of the code.
 
 use hookless::{Class, Code, Error};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::ffi::fallible::{self, Str, Unsigned};
 
 /// An error of decoding, or of the session, as its Python exception.
 #[cold]
 pub(crate) fn decode_error(py: Python<'_>, error: &Error) -> PyErr {
-    let name = match (error.code(), error.code().class()) {
-        (Code::Truncated, _) => "Truncated",
-        (_, Class::Limit) => "LimitExceeded",
-        (_, Class::Session) => "ProtocolError",
-        (_, Class::Wire | Class::Environment | Class::Encode) => "DecodeError",
-    };
-    let fields = PyDict::new(py);
-    let set = || {
-        fields.set_item("code", error.code().as_str())?;
+    let make = |error: &Error| {
+        let name = match (error.code(), error.code().class()) {
+            (Code::Truncated, _) => "Truncated",
+            (_, Class::Limit) => "LimitExceeded",
+            (_, Class::Session) => "ProtocolError",
+            (_, Class::Wire | Class::Environment | Class::Encode) => "DecodeError",
+        };
+        let fields = fallible::dict(py)?;
+        fields.set_item(Str("code"), Str(error.code().as_str()))?;
         if name != "ProtocolError" {
-            fields.set_item("offset", error.offset())?;
-            fields.set_item("path", error.path())?;
+            fields.set_item(Str("offset"), error.offset().map(Unsigned))?;
+            fields.set_item(Str("path"), Str(error.path()))?;
         }
-        Ok(())
+        raised(py, name, &error.message(), Some(&fields))
     };
-    set().map_or_else(|error| error, |()| raise(py, name, &error.message(), Some(&fields)))
+    made(py, error, make)
 }
 
 /// An error of encoding: `type_name` is that of the value at the path, when its type is at fault.
 #[cold]
 pub(crate) fn encode_error(py: Python<'_>, error: &Error, type_name: Option<&str>) -> PyErr {
-    let fields = PyDict::new(py);
-    let set = || {
-        fields.set_item("code", error.code().as_str())?;
-        fields.set_item("path", error.path())?;
-        fields.set_item("type_name", type_name)
+    let make = |error: &Error| {
+        let fields = fallible::dict(py)?;
+        fields.set_item(Str("code"), Str(error.code().as_str()))?;
+        fields.set_item(Str("path"), Str(error.path()))?;
+        fields.set_item(Str("type_name"), type_name.map(Str))?;
+        raised(py, "EncodeError", &error.message(), Some(&fields))
     };
-    set().map_or_else(|error| error, |()| raise(py, "EncodeError", &error.message(), Some(&fields)))
+    made(py, error, make)
+}
+
+/// The exception; where memory runs out while it is made, the one that says so, and a MemoryError where there is none even for that.
+fn made(py: Python<'_>, error: &Error, make: impl Fn(&Error) -> PyResult<PyErr>) -> PyErr {
+    let first = make(error);
+    let made = match first {
+        Err(raised) if raised.is_instance_of::<PyMemoryError>(py) => make(&Error::new(Code::OutOfMemory)),
+        first => first,
+    };
+    made.unwrap_or_else(|raised| raised)
 }
 
 /// An exception of `hookless.errors` by its name.
 #[cold]
-pub(crate) fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyErr {
-    let make = || py.import("hookless.errors")?.getattr(name)?.call((message,), fields);
-    make().map_or_else(|error| error, PyErr::from_value)
+pub(crate) fn raise(py: Python<'_>, name: &str, message: &str) -> PyErr {
+    raised(py, name, message, None).unwrap_or_else(|error| error)
+}
+
+/// The same with fields, or what was raised while it was made.
+pub(crate) fn raised(
+    py: Python<'_>,
+    name: &str,
+    message: &str,
+    fields: Option<&Bound<'_, PyDict>>,
+) -> PyResult<PyErr> {
+    let message = fallible::tuple(py, &[Str(message).into_pyobject(py)?])?;
+    let made = py.import(Str("hookless.errors"))?.getattr(Str(name))?.call(message, fields)?;
+    Ok(PyErr::from_value(made))
+}
+
+/// What a decoder raises for an exception of its own calls into Python: a want of memory is the documented error.
+#[cold]
+pub(crate) fn decode_memory(py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyMemoryError>(py) {
+        true => decode_error(py, &Error::new(Code::OutOfMemory)),
+        false => error,
+    }
+}
+
+/// The same for an encoder.
+#[cold]
+pub(crate) fn encode_memory(py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyMemoryError>(py) {
+        true => encode_error(py, &Error::new(Code::OutOfMemory), None),
+        false => error,
+    }
 }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
 use crate::ffi::chars;
+use crate::ffi::fallible::{self, Owned, Str, Unsigned};
 use crate::frames::{FrameTexts, Frames};
 use crate::scalars::table_error;
 
@@ -89,7 +90,7 @@ impl Failure {
             message,
             args: tuple(args),
             notes: tuple(notes),
-            fields: fields.map_or_else(|| Ok(PyDict::new(py)), |fields| fields.copy())?.unbind(),
+            fields: fields.map_or_else(|| fallible::dict(py), |fields| fields.copy())?.unbind(),
             denials: tuple(denials),
             frames: Frames::given(frames.unwrap_or_else(|| PyTuple::empty(py))),
             cause,
@@ -102,8 +103,8 @@ impl Failure {
 
     /// What a builtin class keeps beside its arguments, read-only.
     #[getter]
-    fn fields<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
-        PyMappingProxy::new(py, self.fields.bind(py).as_mapping())
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
+        fallible::proxy(self.fields.bind(py))
     }
 
     /// The traceback, outermost frame first.
@@ -114,10 +115,10 @@ impl Failure {
 
     /// `module.qualname`; for builtins the plain name.
     #[getter]
-    fn type_name(&self, py: Python<'_>) -> PyResult<String> {
+    fn type_name(&self, py: Python<'_>) -> PyResult<Owned> {
         let text = |part: &Py<PyAny>| lossy(part.bind(py));
         let (module, qualname) = (text(&self.module)?, text(&self.qualname)?);
-        Ok(if module == "builtins" { qualname } else { format!("{module}.{qualname}") })
+        Ok(Owned(if module == "builtins" { qualname } else { format!("{module}.{qualname}") }))
     }
 
     /// Whether the class has this name, or derives from one that has: `pkg.mod.Error`; a builtin with or without `builtins.`.
@@ -133,18 +134,18 @@ impl Failure {
     #[pyo3(signature = (*, colour=false))]
     fn format<'py>(slf: &Bound<'py, Self>, colour: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let options = PyDict::new(py);
-        options.set_item("colour", colour)?;
-        py.import("hookless._note")?
-            .getattr("note_of")?
+        let options = fallible::dict(py)?;
+        options.set_item(Str("colour"), colour)?;
+        py.import(Str("hookless._note"))?
+            .getattr(Str("note_of"))?
             .call((slf,), Some(&options))?
             .str()
             .map(Bound::into_any)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let shown: String = self.type_name(py)?.chars().take(120).flat_map(char::escape_debug).collect();
-        Ok(format!("<hookless.Failure {shown}>"))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<Owned> {
+        let shown: String = self.type_name(py)?.0.chars().take(120).flat_map(char::escape_debug).collect();
+        Ok(Owned(format!("<hookless.Failure {shown}>")))
     }
 
     /// Two reports are equal when they encode to the same bytes.
@@ -205,16 +206,12 @@ impl Drop for Failure {
 pub(crate) struct TraceFrame {
     pub(crate) file: Chars,
     /// First line, from 1.
-    #[pyo3(get)]
     pub(crate) line: Option<u32>,
     /// Last line.
-    #[pyo3(get)]
     pub(crate) end_line: Option<u32>,
     /// First column, in bytes from 0.
-    #[pyo3(get)]
     pub(crate) column: Option<u32>,
     /// Column after the last.
-    #[pyo3(get)]
     pub(crate) end_column: Option<u32>,
     pub(crate) function: Chars,
     pub(crate) source: Option<Chars>,
@@ -303,6 +300,30 @@ impl TraceFrame {
         self.file.to_py(py)
     }
 
+    /// First line, from 1.
+    #[getter]
+    fn line(&self) -> Option<Unsigned> {
+        self.line.map(|line| Unsigned(line.into()))
+    }
+
+    /// Last line.
+    #[getter]
+    fn end_line(&self) -> Option<Unsigned> {
+        self.end_line.map(|line| Unsigned(line.into()))
+    }
+
+    /// First column, in bytes from 0.
+    #[getter]
+    fn column(&self) -> Option<Unsigned> {
+        self.column.map(|column| Unsigned(column.into()))
+    }
+
+    /// Column after the last.
+    #[getter]
+    fn end_column(&self) -> Option<Unsigned> {
+        self.end_column.map(|column| Unsigned(column.into()))
+    }
+
     /// Name of the function.
     #[getter]
     fn function<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -315,12 +336,12 @@ impl TraceFrame {
         self.source.as_ref().map(|source| source.to_py(py)).transpose()
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self) -> Owned {
         let show = |text: &Chars| -> String {
             String::from_utf8_lossy(&text.bytes).chars().take(80).flat_map(char::escape_debug).collect()
         };
         let line = self.line.map_or_else(|| "?".to_owned(), |line| line.to_string());
-        format!("<hookless.TraceFrame {}:{line} in {}>", show(&self.file), show(&self.function))
+        Owned(format!("<hookless.TraceFrame {}:{line} in {}>", show(&self.file), show(&self.function)))
     }
 }
 
@@ -360,7 +381,8 @@ fn one<'py>(
     let refuse = |error: PyErr| table_error(py, &error);
     let head = entry.head;
     let text = |text: TextRef<'_>| chars::utf8(py, text.as_bytes());
-    let tuple = |items: Vec<Bound<'py, PyAny>>| PyTuple::new(py, items).map(Bound::unbind).map_err(refuse);
+    let tuple =
+        |items: Vec<Bound<'py, PyAny>>| fallible::tuple(py, &items).map(Bound::unbind).map_err(refuse);
     let texts = |all: &[TextRef<'_>]| tuple(all.iter().map(|&one| text(one)).collect::<Result<_>>()?);
     let link =
         |to: Option<u32>| to.and_then(|to| made.get(to as usize)?.as_ref().map(|found| found.clone_ref(py)));

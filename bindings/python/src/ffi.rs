@@ -8,6 +8,7 @@ pub(crate) mod buffer;
 pub(crate) mod chars;
 pub(crate) mod code;
 pub(crate) mod descriptor;
+pub(crate) mod fallible;
 pub(crate) mod make;
 pub(crate) mod ndarray;
 pub(crate) mod raised;

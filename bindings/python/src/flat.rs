@@ -4,10 +4,12 @@ use hookless::array::{Missing, Shape};
 use hookless::wire::{SequenceKind, StringParts, Writer, wide};
 use hookless::{Code, Error, Order, Result};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyTuple};
 
+use crate::dtypes::twice;
+use crate::ffi::fallible::{self, Owned, Str};
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
@@ -26,13 +28,13 @@ impl InertObjects {
     /// The dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.shape.dimensions())
+        fallible::ints(py, self.shape.dimensions().iter().copied())
     }
 
     /// `C` when the last index runs fastest, `F` when the first does.
     #[getter]
-    fn order(&self) -> &'static str {
-        order_name(&self.shape)
+    fn order(&self) -> Str<'static> {
+        Str(order_name(&self.shape))
     }
 
     /// The items, in the order in which they lie.
@@ -46,8 +48,8 @@ impl InertObjects {
         Ok(self.shape == other.get().shape && self.items.bind(py).eq(&other.get().items)?)
     }
 
-    fn __repr__(&self) -> String {
-        format!("<hookless.ObjectArray ({})>", dimensions(&self.shape))
+    fn __repr__(&self) -> Owned {
+        Owned(format!("<hookless.ObjectArray ({})>", dimensions(&self.shape)))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> std::result::Result<(), pyo3::PyTraverseError> {
@@ -69,13 +71,13 @@ impl InertStrings {
     /// The dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.shape.dimensions())
+        fallible::ints(py, self.shape.dimensions().iter().copied())
     }
 
     /// `C` when the last index runs fastest, `F` when the first does.
     #[getter]
-    fn order(&self) -> &'static str {
-        order_name(&self.shape)
+    fn order(&self) -> Str<'static> {
+        Str(order_name(&self.shape))
     }
 
     /// The items, in the order in which they lie; None where one is missing.
@@ -93,7 +95,7 @@ impl InertStrings {
     /// What NumPy gives for a missing item: None, a NaN or a str; None where no item can be missing, too.
     #[getter]
     fn na_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        na_object(py, &self.missing)
+        na_object(py, &self.missing).map_err(|error| crate::errors::decode_error(py, &error))
     }
 
     /// Whether NumPy takes other objects by their `str()`.
@@ -109,8 +111,8 @@ impl InertStrings {
         Ok(spec && self.items.bind(py).eq(&other.items)?)
     }
 
-    fn __repr__(&self) -> String {
-        format!("<hookless.StringArray ({})>", dimensions(&self.shape))
+    fn __repr__(&self) -> Owned {
+        Owned(format!("<hookless.StringArray ({})>", dimensions(&self.shape)))
     }
 }
 
@@ -138,7 +140,7 @@ impl InertStrings {
     }
 }
 
-fn order_name(shape: &Shape) -> &'static str {
+pub(crate) fn order_name(shape: &Shape) -> &'static str {
     match shape.order() {
         Order::C => "C",
         Order::F => "F",
@@ -160,7 +162,7 @@ pub(crate) fn objects<'py>(
         items.cast_into::<PyTuple>().map_err(|_| table_error(py, &PyTypeError::new_err("a tuple")))?;
     match numpy {
         Some(numpy) => {
-            let descr = numpy.dtype.bind(py).call1(("O",)).map_err(|error| refused(py, &error))?;
+            let descr = numpy.dtype.bind(py).call1((Str("O"),)).map_err(|error| table_error(py, &error))?;
             let descr = descr.cast::<PyArrayDescr>().map_err(|_| Error::new(Code::DtypeUnsupported))?;
             ndarray::objects(descr, &shape, &items)
         }
@@ -199,49 +201,41 @@ pub(crate) fn strings<'py>(
     let Some(class) = &numpy.strings else {
         return Err(Error::new(Code::DtypeUnsupported).note("StringDType comes with NumPy 2"));
     };
-    let missing = na_object(py, &parts.missing).map_err(|error| refused(py, &error))?;
+    let missing = na_object(py, &parts.missing)?;
     let items = texts(SequenceKind::List, &missing)?;
-    let build = || -> PyResult<Bound<'py, PyAny>> {
-        let options = PyDict::new(py);
-        options.set_item("coerce", parts.coerce)?;
+    let build = || {
+        let options = fallible::dict(py)?;
+        options.set_item(Str("coerce"), parts.coerce)?;
         if parts.missing != Missing::Never {
-            options.set_item("na_object", &missing)?;
+            options.set_item(Str("na_object"), &missing)?;
         }
         let descr = class.bind(py).call((), Some(&options))?;
-        let flat = numpy.array.bind(py).call1((items, descr))?;
+        let flat = numpy.array.bind(py).call1((&items, descr))?;
         if let [_] = parts.shape.dimensions() {
             return Ok(flat);
         }
-        let order = PyDict::new(py);
-        order.set_item("order", order_name(&parts.shape))?;
-        let shape = PyTuple::new(py, parts.shape.dimensions())?;
-        flat.call_method("reshape", (shape,), Some(&order))
+        let order = fallible::dict(py)?;
+        order.set_item(Str("order"), Str(order_name(&parts.shape)))?;
+        let shape = fallible::ints(py, parts.shape.dimensions().iter().copied())?;
+        Ok(flat.call_method(Str("reshape"), fallible::tuple(py, &[shape])?, Some(&order))?)
     };
-    build().map_err(|error| refused(py, &error))
+    twice(py, build, || "an array of texts".to_owned())
 }
 
-/// NumPy said no: memory, or something that this version of it cannot make.
-#[cold]
-fn refused(py: Python<'_>, error: &PyErr) -> Error {
-    let memory = error.is_instance_of::<PyMemoryError>(py);
-    Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported }).note(error.to_string())
-}
-
-fn na_object<'py>(py: Python<'py>, missing: &Missing) -> PyResult<Bound<'py, PyAny>> {
-    let made = match missing {
+fn na_object<'py>(py: Python<'py>, missing: &Missing) -> Result<Bound<'py, PyAny>> {
+    match missing {
         Missing::Never | Missing::None => Ok(py.None().into_bound(py)),
         Missing::Nan(value) => make::float(py, *value),
         Missing::Text(text) => chars::utf8(py, text.as_bytes()),
-    };
-    made.map_err(|error| crate::errors::decode_error(py, &error))
+    }
 }
 
 /// What stands for a missing text in an array of StringDType, and whether it coerces; none when the wire has no form for it.
 pub(crate) fn spec(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<(Missing, bool)>> {
     let descr = array.dtype();
-    let coerce = descr.getattr("coerce")?;
+    let coerce = descr.getattr(Str("coerce"))?;
     let Ok(coerce) = coerce.cast_exact::<PyBool>() else { return Ok(None) };
-    let Some(found) = descr.getattr_opt("na_object")? else {
+    let Some(found) = descr.getattr_opt(Str("na_object"))? else {
         return Ok(Some((Missing::Never, coerce.is_true())));
     };
     let missing = match exact(&found) {

@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::failure::{Chars, TraceFrame};
+use crate::ffi::fallible;
 use crate::warm::once;
 
 /// File, position, function and source line of a frame.
@@ -63,7 +64,7 @@ impl Frames {
                 let [line, end_line, column, end_column] = position;
                 Bound::new(py, TraceFrame { file, line, end_line, column, end_column, function, source })
             });
-            PyTuple::new(py, frames.collect::<PyResult<Vec<_>>>()?).map(Bound::unbind)
+            fallible::tuple(py, &frames.collect::<PyResult<Vec<_>>>()?).map(Bound::unbind)
         });
         made.map(|made| made.bind(py))
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use hookless_sandbox::{Barriers, Lockdown, Resources};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::errors::raise;
+use crate::errors::raised;
+use crate::ffi::fallible::{self, Str};
 
 /// What is in force and what is missing, by the name of the layer.
 type Told = (Vec<(&'static str, String)>, Vec<(&'static str, String)>);
@@ -35,9 +35,12 @@ pub(crate) fn lockdown(
         barriers: (mode != "none").then_some(barriers),
     };
     let applied = lockdown.apply().map_err(|error| {
-        let fields = PyDict::new(py);
-        let set = fields.set_item("layer", error.layer);
-        set.map_or_else(|error| error, |()| raise(py, "IsolationError", &error.to_string(), Some(&fields)))
+        let make = || {
+            let fields = fallible::dict(py)?;
+            fields.set_item(Str("layer"), Str(error.layer))?;
+            raised(py, "IsolationError", &error.to_string(), Some(&fields))
+        };
+        make().unwrap_or_else(|error| error)
     })?;
     let layers = applied.layers.into_iter().map(|layer| (layer.name, layer.detail));
     let missing = applied.missing.into_iter().map(|layer| (layer.layer, layer.reason));
@@ -52,7 +55,7 @@ const HIGHEST: i32 = 1 << 20;
 pub(crate) fn close_descriptors(py: Python<'_>, mut keep: Vec<i32>) -> PyResult<()> {
     keep.sort_unstable();
     // The standard library closes a range in one system call, where the kernel has one.
-    let close = py.import("os")?.getattr("closerange")?;
+    let close = py.import(Str("os"))?.getattr(Str("closerange"))?;
     let mut from = 3;
     for kept in keep.into_iter().filter(|&kept| kept > 2).chain([HIGHEST]) {
         close.call1((from, kept))?;

@@ -1,5 +1,6 @@
 //! `hookless.Limits`.
 
+use crate::ffi::fallible;
 use hookless::Limits as Core;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -66,7 +67,7 @@ impl Limits {
     #[classattr]
     #[pyo3(name = "TABLE")]
     fn table(py: Python<'_>) -> PyResult<Py<PyDict>> {
-        let table = PyDict::new(py);
+        let table = fallible::dict(py)?;
         for &(name, default, ceiling) in Core::TABLE {
             table.set_item(name, (default, ceiling))?;
         }

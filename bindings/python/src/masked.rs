@@ -2,11 +2,12 @@
 
 use hookless::{Code, Error, Result};
 use numpy::PyUntypedArray;
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::PyBool;
 
 use crate::array::Array;
+use crate::dtypes::twice;
+use crate::ffi::fallible::{Owned, Str};
 use crate::scalars::table_error;
 use crate::warm::Numpy;
 
@@ -43,8 +44,8 @@ impl InertMasked {
             && self.hard_mask == other.hard_mask
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        format!("<hookless.MaskedArray of {}>", self.data.bind(py).get().text())
+    fn __repr__(&self, py: Python<'_>) -> Owned {
+        Owned(format!("<hookless.MaskedArray of {}>", self.data.bind(py).get().text()))
     }
 }
 
@@ -66,33 +67,30 @@ pub(crate) fn made<'py>(
         let made = Bound::new(py, InertMasked { data: inert(data)?, mask, fill_value, hard_mask });
         return made.map(Bound::into_any).map_err(|error| table_error(py, &error));
     };
-    let build = || -> PyResult<Bound<'py, PyAny>> {
+    let build = || {
         let view =
             |array: &Bound<'py, PyAny>, to: &Bound<'py, PyAny>| numpy.ma.view.bind(py).call1((array, to));
         let class = numpy.ma.class.bind(py).as_any();
-        let descr = data.getattr("dtype")?;
+        let descr = data.getattr(Str("dtype"))?;
         // NumPy looks for attributes in what a view is made of, and a recarray gives its fields for them, whose names the wire chose.
         let plain = view(&data, py.get_type::<PyUntypedArray>().as_any())?;
-        let size: usize = descr.getattr("itemsize")?.extract()?;
-        let made = if size == 0 || descr.getattr("names")?.is_none() {
+        let size: usize = descr.getattr(Str("itemsize"))?.extract()?;
+        let made = if size == 0 || descr.getattr(Str("names"))?.is_none() {
             view(&plain, class)?
         } else {
             // Seen as bytes at first: of a structure, MaskedArray would make up a mask and a fill value, which it cannot for all of them.
-            let opaque = PyString::new(py, &format!("V{size}")).into_any();
+            let opaque = Str(&format!("V{size}")).into_pyobject(py)?.into_any();
             view(&view(&view(&plain, &opaque)?, class)?, &descr)?
         };
-        made.setattr("_baseclass", data.get_type())?;
+        made.setattr(Str("_baseclass"), data.get_type())?;
         // What MaskedArray itself keeps them in; its constructor and setters would copy, convert and compare.
-        made.setattr("_mask", mask.as_ref().unwrap_or(numpy.ma.nomask.bind(py)))?;
-        made.setattr("_fill_value", fill_value)?;
-        made.setattr("_hardmask", hard_mask)?;
-        made.setattr("_sharedmask", false)?;
+        made.setattr(Str("_mask"), mask.as_ref().unwrap_or(numpy.ma.nomask.bind(py)))?;
+        made.setattr(Str("_fill_value"), &fill_value)?;
+        made.setattr(Str("_hardmask"), hard_mask)?;
+        made.setattr(Str("_sharedmask"), false)?;
         Ok(made)
     };
-    build().map_err(|error| {
-        let memory = error.is_instance_of::<PyMemoryError>(py);
-        Error::new(if memory { Code::OutOfMemory } else { Code::DtypeUnsupported }).note("a masked array")
-    })
+    twice(py, build, || "a masked array".to_owned())
 }
 
 /// Data, mask, fill value and hard mask.
@@ -101,7 +99,7 @@ type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'p
 /// The parts of an exact MaskedArray; none when they are of classes that do not travel, or are not what MaskedArray makes them.
 pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Parts<'py>>> {
     let py = value.py();
-    let base = value.getattr("_baseclass")?;
+    let base = value.getattr(Str("_baseclass"))?;
     let [ndarray, memmap, recarray] = numpy.arrays;
     let class = match base.as_ptr() as usize {
         found if found == ndarray || found == memmap => py.get_type::<PyUntypedArray>().into_any(),
@@ -109,8 +107,8 @@ pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<O
         _ => return Ok(None),
     };
     let data = numpy.ma.view.bind(py).call1((value, class))?;
-    let (mask, fill) = (value.getattr("_mask")?, value.getattr("_fill_value")?);
-    let hard = value.getattr("_hardmask")?;
+    let (mask, fill) = (value.getattr(Str("_mask"))?, value.getattr(Str("_fill_value"))?);
+    let hard = value.getattr(Str("_hardmask"))?;
     let Ok(hard) = hard.cast_exact::<PyBool>() else { return Ok(None) };
     let plain = |part: &Bound<'py, PyAny>| part.get_type_ptr() as usize == ndarray;
     let mask = if mask.is(&numpy.ma.nomask) { None } else { Some(mask) };

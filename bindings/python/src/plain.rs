@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::failure::{Chars, Failure};
 use crate::ffi::chars::{self, Chars as Stored};
+use crate::ffi::fallible::{self, Str};
 use crate::ffi::make;
 use crate::ffi::raised;
 use crate::ffi::types::{Exact, exact};
@@ -48,9 +49,10 @@ struct Own {
 
 impl Known {
     pub(crate) fn load(py: Python<'_>) -> PyResult<Known> {
-        let frames = py.import("hookless._frames")?;
-        let with_fields = py.import("hookless._attributes")?.getattr("_FIELDS")?.cast_into::<PyDict>()?;
-        let builtins = py.import("builtins")?.dict();
+        let frames = py.import(Str("hookless._frames"))?;
+        let with_fields =
+            py.import(Str("hookless._attributes"))?.getattr(Str("_FIELDS"))?.cast_into::<PyDict>()?;
+        let builtins = py.import(Str("builtins"))?.dict();
         let mut own = Vec::new();
         for (name, value) in &builtins {
             let (Ok(name), Ok(kind)) = (name.extract::<String>(), value.cast_into_exact::<PyType>()) else {
@@ -73,14 +75,14 @@ impl Known {
             }
         }
         own.sort_by_key(|&(address, _)| address);
-        let getters = py.get_type::<PyType>().getattr("__dict__")?;
+        let getters = py.get_type::<PyType>().getattr(Str("__dict__"))?;
         Ok(Known {
             own,
-            remote_error: py.import("hookless.remote")?.getattr("RemoteError")?.unbind(),
-            read_lines: frames.getattr("_read_lines")?.unbind(),
-            loop_file: frames.getattr("_OWN")?.unbind(),
-            module: getters.get_item("__module__")?.unbind(),
-            qualname: getters.get_item("__qualname__")?.unbind(),
+            remote_error: py.import(Str("hookless.remote"))?.getattr(Str("RemoteError"))?.unbind(),
+            read_lines: frames.getattr(Str("_read_lines"))?.unbind(),
+            loop_file: frames.getattr(Str("_OWN"))?.unbind(),
+            module: getters.get_item(Str("__module__"))?.unbind(),
+            qualname: getters.get_item(Str("__qualname__"))?.unbind(),
         })
     }
 
@@ -92,12 +94,13 @@ impl Known {
         let py = kind.py();
         let Some(dict) = raised::heap_dict(kind) else { return Ok(None) };
         if kind.is(self.remote_error.bind(py))
-            || dict.contains(pyo3::intern!(py, "__notes__"))?
-            || dict.contains(pyo3::intern!(py, "__denials__"))?
+            || dict.contains(fallible::interned!(py, c"__notes__")?)?
+            || dict.contains(fallible::interned!(py, c"__denials__")?)?
         {
             return Ok(None);
         }
-        let read = |getter: &Py<PyAny>| getter.bind(py).call_method1(pyo3::intern!(py, "__get__"), (kind,));
+        let read =
+            |getter: &Py<PyAny>| getter.bind(py).call_method1(fallible::interned!(py, c"__get__")?, (kind,));
         let (module, qualname) = (read(&self.module)?, read(&self.qualname)?);
         let named =
             |text: &Bound<'py, PyAny>| exact(text) == Exact::Str && text.len().is_ok_and(|len| len > 0);
@@ -132,7 +135,7 @@ pub(crate) fn read<'a, 'py>(
     limits: &Limits,
 ) -> PyResult<Option<Vec<Plain<'a, 'py>>>> {
     let py = error.py();
-    let lines = PyDict::new(py);
+    let lines = fallible::dict(py)?;
     let mut lines = Lines::new(&lines, known.read_lines.bind(py));
     let mut room = Room::of(limits);
     let mut found = Vec::with_capacity(2);
@@ -216,7 +219,7 @@ fn one<'a, 'py>(
 fn is_loop(entry: &raised::Entry<'_>, known: &Known) -> PyResult<bool> {
     entry
         .code
-        .getattr(pyo3::intern!(entry.code.py(), "co_filename"))?
+        .getattr(fallible::interned!(entry.code.py(), c"co_filename")?)?
         .eq(known.loop_file.bind(entry.code.py()))
 }
 
@@ -430,7 +433,7 @@ impl<'py> Plain<'_, 'py> {
         let refuse = |error: PyErr| crate::scalars::table_error(py, &error);
         let text = |piece: &Piece<'_>| chars::utf8(py, piece.bytes());
         let tuple =
-            |items: Vec<Bound<'py, PyAny>>| PyTuple::new(py, items).map(Bound::unbind).map_err(refuse);
+            |items: Vec<Bound<'py, PyAny>>| fallible::tuple(py, &items).map(Bound::unbind).map_err(refuse);
         let link = |linked: bool| below.clone().filter(|_| linked).map(Bound::unbind);
         let [cause, context] = self.links.map(link);
         let (module, qualname) = (text(&texts.module)?.unbind(), text(&texts.qualname)?.unbind());

@@ -1,5 +1,6 @@
 //! `hookless.records` and `hookless._classify`, looked up once.
 
+use crate::ffi::fallible::Str;
 use hookless::RecordKind;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -26,16 +27,16 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn load(py: Python<'_>) -> PyResult<Records> {
-        let module = py.import("hookless.records")?;
-        let class = |name: &str| Ok::<_, PyErr>(module.getattr(name)?.cast_into::<PyType>()?.unbind());
+        let module = py.import(Str("hookless.records"))?;
+        let class = |name: &str| Ok::<_, PyErr>(module.getattr(Str(name))?.cast_into::<PyType>()?.unbind());
         Ok(Records {
             record: class("Record")?,
             named: class("NamedRecord")?,
             member: class("EnumValue")?,
-            new_record: module.getattr("_new_record")?.unbind(),
-            new_named: module.getattr("_new_named")?.unbind(),
-            new_member: module.getattr("_new_member")?.unbind(),
-            classify: py.import("hookless._classify")?.getattr("classify")?.unbind(),
+            new_record: module.getattr(Str("_new_record"))?.unbind(),
+            new_named: module.getattr(Str("_new_named"))?.unbind(),
+            new_member: module.getattr(Str("_new_member"))?.unbind(),
+            classify: py.import(Str("hookless._classify"))?.getattr(Str("classify"))?.unbind(),
         })
     }
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::described;
+use crate::ffi::fallible::{self, Owned, Str};
 use crate::ffi::{chars, make};
 use crate::scalars::table_error;
 
@@ -50,6 +51,13 @@ impl Scalar {
         }
     }
 
+    fn name(&self) -> String {
+        match &self.kind {
+            Kind::Leaf(kind) => format!("{}{}", kind.dtype(), self.time().unwrap_or_default()),
+            Kind::Element(dtype) => dtype.to_string(),
+        }
+    }
+
     fn time(&self) -> Option<String> {
         match self.kind {
             Kind::Leaf(ScalarKind::Datetime64 | ScalarKind::Timedelta64) => {
@@ -64,11 +72,8 @@ impl Scalar {
 impl Scalar {
     /// NumPy's `dtype.str`, little-endian, without a size for `S` and `U`, and for `V` without fields; of other dtypes as in `Array.dtype`.
     #[getter]
-    fn dtype(&self) -> String {
-        match &self.kind {
-            Kind::Leaf(kind) => format!("{}{}", kind.dtype(), self.time().unwrap_or_default()),
-            Kind::Element(dtype) => dtype.to_string(),
-        }
+    fn dtype(&self) -> Owned {
+        Owned(self.name())
     }
 
     /// The fields of a structured dtype, or None: as `Array.structure`.
@@ -82,15 +87,15 @@ impl Scalar {
 
     /// The payload as on the wire: big-endian bits, or the contents; one element as in an array for a dtype with fields, a long double, a type
     /// of ml_dtypes.
-    fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.payload)
+    fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        fallible::bytes(py, &self.payload)
     }
 
     /// The nearest Python value: bool, int, float, complex, str or bytes; the ticks of a datetime64 or timedelta64; the bytes of what only
     /// NumPy can read.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let raw = self.payload.as_slice();
-        let Kind::Leaf(kind) = self.kind else { return Ok(PyBytes::new(py, raw).into_any()) };
+        let Kind::Leaf(kind) = self.kind else { return Ok(fallible::bytes(py, raw)?.into_any()) };
         let made = match kind {
             ScalarKind::Bool => return Ok(pyo3::types::PyBool::new(py, raw == [1]).to_owned().into_any()),
             ScalarKind::Int8 | ScalarKind::Int16 | ScalarKind::Int32 | ScalarKind::Int64 => {
@@ -121,11 +126,12 @@ impl Scalar {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.dtype(), PyBytes::new(py, &self.payload)).into_pyobject(py)?.hash()
+        let dtype = Str(&self.name()).into_pyobject(py)?.into_any();
+        fallible::tuple(py, &[dtype, fallible::bytes(py, &self.payload)?.into_any()])?.hash()
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<hookless.Scalar {} {}>", self.dtype(), self.item(py)?.repr()?))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<Owned> {
+        Ok(Owned(format!("<hookless.Scalar {} {}>", self.name(), self.item(py)?.repr()?)))
     }
 }
 

@@ -7,6 +7,7 @@ use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
+use crate::ffi::fallible::{Str, Unsigned};
 use crate::ffi::{chars, make, ndarray};
 use crate::warm::Numpy;
 
@@ -21,7 +22,7 @@ pub(crate) fn table_error(py: Python<'_>, error: &PyErr) -> Error {
 /// An int beyond 64 bits.
 pub(crate) fn big_int<'py>(py: Python<'py>, negative: bool, magnitude: &[u8]) -> Result<Bound<'py, PyAny>> {
     let bytes = make::bytes(py, magnitude)?;
-    let made = py.get_type::<PyInt>().call_method1("from_bytes", (bytes, "big"));
+    let made = py.get_type::<PyInt>().call_method1(Str("from_bytes"), (bytes, Str("big")));
     let made = if negative { made.and_then(|int| int.neg()) } else { made };
     made.map_err(|error| table_error(py, &error))
 }
@@ -32,14 +33,15 @@ pub(crate) fn write_big_int(
     writer: &mut Writer<'_>,
     most: u64,
 ) -> PyResult<Result<()>> {
-    let bits: u64 = int.call_method0("bit_length")?.extract()?;
+    let bits: u64 = int.call_method0(Str("bit_length"))?.extract()?;
     let len = bits.div_ceil(8);
     if len > most {
         let note = format!("{len} bytes asked for, {most} allowed");
         return Ok(Err(Error::new(Code::IntLimit).note(note)));
     }
     let negative = int.lt(0)?;
-    let magnitude = int.abs()?.call_method1("to_bytes", (len, "big"))?.cast_into::<PyBytes>()?;
+    let magnitude =
+        int.abs()?.call_method1(Str("to_bytes"), (Unsigned(len), Str("big")))?.cast_into::<PyBytes>()?;
     Ok(writer.big_int(negative, magnitude.as_bytes()))
 }
 
@@ -126,14 +128,14 @@ pub(crate) fn write(
             None => return Ok(Ok(false)),
         },
         ScalarKind::Void => {
-            if !scalar.getattr("dtype")?.getattr("names")?.is_none() {
+            if !scalar.getattr(Str("dtype"))?.getattr(Str("names"))?.is_none() {
                 return Ok(Ok(false));
             }
-            let bytes = scalar.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+            let bytes = scalar.call_method0(Str("tobytes"))?.cast_into::<PyBytes>()?;
             writer.scalar(kind, bytes.as_bytes())
         }
         ScalarKind::Datetime64 | ScalarKind::Timedelta64 => {
-            let Some(unit) = numpy.unit(&scalar.getattr("dtype")?) else { return Ok(Ok(false)) };
+            let Some(unit) = numpy.unit(&scalar.getattr(Str("dtype"))?)? else { return Ok(Ok(false)) };
             let Some(mut ticks) = ndarray::bits_of(scalar, kind) else { return Ok(Ok(false)) };
             swap(kind, &mut ticks);
             let mut payload = vec![unit.number()];

@@ -1,11 +1,10 @@
 //! The frames of a live traceback. Tracebacks, frames and code objects are CPython's own, so reading them runs no code of anybody's.
 
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTraceback};
 
 use crate::failure::{Chars, TraceFrame};
-use crate::ffi::{code, raised};
+use crate::ffi::{code, fallible, raised};
 
 /// Characters of a source line that are kept; generated code can have very long ones.
 pub(crate) const SOURCE: usize = 512;
@@ -42,7 +41,8 @@ impl<'a, 'py> Lines<'a, 'py> {
             _ => match self.known.get_item(file)? {
                 Some(known) => known,
                 None => {
-                    let found = self.read.call1((file, scope.getattr(intern!(py, "f_globals"))?))?;
+                    let found =
+                        self.read.call1((file, scope.getattr(fallible::interned!(py, c"f_globals")?)?))?;
                     self.known.set_item(file, &found)?;
                     found
                 }
@@ -61,9 +61,9 @@ impl<'a, 'py> Lines<'a, 'py> {
         let mut position = code::position(&entry.code, entry.instruction)
             .map(|number| number.filter(|&number| number < 1 << 31));
         if position[0].is_none() {
-            position[0] = traceback.getattr(intern!(py, "tb_lineno"))?.extract().ok();
+            position[0] = traceback.getattr(fallible::interned!(py, c"tb_lineno")?)?.extract().ok();
         }
-        let file = entry.code.getattr(intern!(py, "co_filename"))?;
+        let file = entry.code.getattr(fallible::interned!(py, c"co_filename")?)?;
         let source = match position[0] {
             Some(line) => {
                 let lines = self.of(&file, &entry.frame)?;
@@ -76,7 +76,12 @@ impl<'a, 'py> Lines<'a, 'py> {
             }
             None => None,
         };
-        Ok(Read { file, function: entry.code.getattr(intern!(py, "co_name"))?, source, position })
+        Ok(Read {
+            file,
+            function: entry.code.getattr(fallible::interned!(py, c"co_name")?)?,
+            source,
+            position,
+        })
     }
 }
 

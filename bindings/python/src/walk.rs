@@ -2,13 +2,14 @@
 
 use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, push_name};
 use hookless::{Code, Error, Limits, Result, TextRef};
-use pyo3::exceptions::{PyBaseException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyBaseException, PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
 
 use crate::array::Array;
 use crate::failure::{self, EntryTexts, Failure};
 use crate::ffi::chars::{self, Chars};
+use crate::ffi::fallible::Str;
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
 use crate::plain::{self, Plain};
@@ -147,7 +148,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// The result of a call into Python, whose exception, if any, is kept to be raised as it is.
     pub(crate) fn passed<T>(&mut self, result: PyResult<T>) -> Result<T> {
         result.map_err(|error| {
-            let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(self.py);
+            let memory = error.is_instance_of::<PyMemoryError>(self.py);
             if !memory {
                 self.raised = Some(error);
             }
@@ -171,7 +172,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         if (found.len() as u64) < hookless::limits::REGION_THRESHOLD {
             return self.writer.bytes(BytesKind::ByteArray, &found.to_vec()).map(|_| ());
         }
-        let view = self.passed(PyMemoryView::from(value).and_then(|view| view.call_method0("toreadonly")))?;
+        let view =
+            self.passed(PyMemoryView::from(value).and_then(|view| view.call_method0(Str("toreadonly"))))?;
         let len = found.len();
         self.writer.region_bytes(BytesKind::ByteArray, len)?;
         self.region.push(view);
@@ -231,7 +233,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let mut scope = self.writer.set(kind, len)?;
         let mut done = 0;
         for member in self.passed(value.try_iter())? {
-            let Ok(member) = member else { return Err(changed()) };
+            let member = member.map_err(|error| moved(self.py, &error))?;
             if done == len {
                 return Err(changed());
             }
@@ -340,7 +342,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
             return written;
         }
         let described = if remote {
-            value.getattr("remote")
+            value.getattr(Str("remote"))
         } else {
             let limits = Bound::new(self.py, crate::limits::Limits { core: self.limits.clone() });
             limits.and_then(|limits| self.warm.describe.bind(self.py).call1((value, limits)))
@@ -426,6 +428,13 @@ pub(crate) fn changed() -> Error {
     Error::new(Code::Mutated)
 }
 
+/// An iterator stopped: its container changed, or memory ran out.
+#[cold]
+pub(crate) fn moved(py: Python<'_>, error: &PyErr) -> Error {
+    let memory = error.is_instance_of::<PyMemoryError>(py);
+    Error::new(if memory { Code::OutOfMemory } else { Code::Mutated })
+}
+
 /// The step into a dict, by its key.
 fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut hookless::Steps) {
     match (exact(key), chars::of(key)) {
@@ -447,8 +456,8 @@ fn key_step(key: &Bound<'_, PyAny>, index: usize, path: &mut hookless::Steps) {
 fn type_name(value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type();
     let read = |name: &str| -> PyResult<String> {
-        let getter = value.py().get_type::<PyType>().getattr("__dict__")?.get_item(name)?;
-        let text = getter.call_method1("__get__", (&kind,))?;
+        let getter = value.py().get_type::<PyType>().getattr(Str("__dict__"))?.get_item(Str(name))?;
+        let text = getter.call_method1(Str("__get__"), (&kind,))?;
         Ok(text.cast_exact::<PyString>()?.to_string_lossy().into_owned())
     };
     let name = read("__qualname__").unwrap_or_else(|_| "an object".to_owned());

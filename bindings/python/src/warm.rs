@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
+use crate::ffi::fallible::Str;
 use crate::ffi::ndarray;
 use crate::plain::Known;
 use crate::records::Records;
@@ -52,17 +53,17 @@ pub(crate) fn once<'a, T>(
 /// The fixed list of imports: hookless's own modules, and nothing of the values'.
 pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
     once(py, &WARM, || {
-        let sys = py.import("sys")?;
-        let family = py.import("hookless._family")?;
-        let classes = family.getattr("CLASSES")?.cast_into::<PyTuple>()?;
+        let sys = py.import(Str("sys"))?;
+        let family = py.import(Str("hookless._family"))?;
+        let classes = family.getattr(Str("CLASSES"))?.cast_into::<PyTuple>()?;
         Ok(Warm {
-            error_of: family.getattr("error_of")?.unbind(),
+            error_of: family.getattr(Str("error_of"))?.unbind(),
             remote_classes: classes.iter().map(|class| class.as_ptr() as usize).collect(),
-            describe: py.import("hookless.failure")?.getattr("describe")?.unbind(),
+            describe: py.import(Str("hookless.failure"))?.getattr(Str("describe"))?.unbind(),
             plain: Known::load(py)?,
             records: Records::load(py)?,
-            keyed_hashes: py.import("hookless._hashing")?.getattr("KEYED")?.extract()?,
-            modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),
+            keyed_hashes: py.import(Str("hookless._hashing"))?.getattr(Str("KEYED"))?.extract()?,
+            modules: sys.getattr(Str("modules"))?.cast_into::<PyDict>()?.unbind(),
         })
     })
 }
@@ -70,7 +71,7 @@ pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
 /// Says that arrays shall be NumPy's: imports it.
 #[pyfunction]
 pub(crate) fn use_numpy(py: Python<'_>) -> PyResult<()> {
-    py.import("numpy")?;
+    py.import(Str("numpy"))?;
     numpy(py).map(|_| ())
 }
 
@@ -81,10 +82,12 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
         return Ok(Some(found));
     }
     let modules = warm(py)?.modules.bind(py);
-    let ready = match modules.get_item("numpy")? {
+    let ready = match modules.get_item(Str("numpy"))? {
         // A module that is still being imported by another thread has no array type yet.
         Some(module) => {
-            module.hasattr("ndarray")? && module.hasattr("datetime_data")? && module.hasattr("void")?
+            module.hasattr(Str("ndarray"))?
+                && module.hasattr(Str("datetime_data"))?
+                && module.hasattr(Str("void"))?
         }
         None => false,
     };
@@ -106,14 +109,14 @@ fn extensions(py: Python<'_>) -> PyResult<()> {
     if EXTENSIONS.get(py).is_some() {
         return Ok(());
     }
-    let Some(module) = warm(py)?.modules.bind(py).get_item("ml_dtypes")? else { return Ok(()) };
+    let Some(module) = warm(py)?.modules.bind(py).get_item(Str("ml_dtypes"))? else { return Ok(()) };
     // `real` or, before there were complex types, `iinfo` is the last thing that the module gets.
-    if !module.hasattr("__all__")? || !module.hasattr("iinfo")? {
+    if !module.hasattr(Str("__all__"))? || !module.hasattr(Str("iinfo"))? {
         return Ok(());
     }
     let mut found = Vec::new();
     for &extension in Extension::ALL {
-        if let Some(one) = module.getattr_opt(extension.name())? {
+        if let Some(one) = module.getattr_opt(Str(extension.name()))? {
             found.push((extension, one.cast_into::<PyType>()?.unbind()));
         }
     }
@@ -171,25 +174,25 @@ pub(crate) struct Numpy {
 
 impl Numpy {
     fn load(py: Python<'_>) -> PyResult<Numpy> {
-        let module = py.import("numpy")?;
+        let module = py.import(Str("numpy"))?;
         if !ndarray::load_api(py) {
             return Err(pyo3::exceptions::PyImportError::new_err("NumPy gives no C API"));
         }
         let mut scalars = Vec::new();
         let mut types = HashMap::new();
         for &kind in ScalarKind::ALL {
-            let found = module.getattr(scalar_name(kind))?.cast_into::<PyType>()?;
+            let found = module.getattr(Str(scalar_name(kind)))?.cast_into::<PyType>()?;
             scalars.push((found.as_ptr() as usize, kind));
             types.insert(kind, found.unbind());
         }
-        let address = |name: &str| module.getattr(name).map(|found| found.as_ptr() as usize);
+        let address = |name: &str| module.getattr(Str(name)).map(|found| found.as_ptr() as usize);
         let class = |name: &str| -> PyResult<Py<PyType>> {
-            Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
+            Ok(module.getattr(Str(name))?.cast_into::<PyType>()?.unbind())
         };
         // NumPy imports this one only when it is asked for.
-        let ma = py.import("numpy.ma")?;
-        let strings = match module.getattr_opt("dtypes")? {
-            Some(dtypes) => dtypes.getattr_opt("StringDType")?.map(Bound::unbind),
+        let ma = py.import(Str("numpy.ma"))?;
+        let strings = match module.getattr_opt(Str("dtypes"))? {
+            Some(dtypes) => dtypes.getattr_opt(Str("StringDType"))?.map(Bound::unbind),
             None => None,
         };
         Ok(Numpy {
@@ -199,18 +202,18 @@ impl Numpy {
             elements: [address("record")?, address("longdouble")?, address("clongdouble")?],
             long_format: long_format(&module)?,
             ma: Masked {
-                class: ma.getattr("MaskedArray")?.cast_into::<PyType>()?.unbind(),
-                nomask: ma.getattr("nomask")?.unbind(),
-                view: module.getattr("ndarray")?.getattr("view")?.unbind(),
+                class: ma.getattr(Str("MaskedArray"))?.cast_into::<PyType>()?.unbind(),
+                nomask: ma.getattr(Str("nomask"))?.unbind(),
+                view: module.getattr(Str("ndarray"))?.getattr(Str("view"))?.unbind(),
             },
             strings,
-            array: module.getattr("array")?.unbind(),
+            array: module.getattr(Str("array"))?.unbind(),
             longlong: [address("longlong")?, address("ulonglong")?],
             scalars,
             types,
-            dtype: module.getattr("dtype")?.unbind(),
-            datetime_data: module.getattr("datetime_data")?.unbind(),
-            zeros: module.getattr("zeros")?.unbind(),
+            dtype: module.getattr(Str("dtype"))?.unbind(),
+            datetime_data: module.getattr(Str("datetime_data"))?.unbind(),
+            zeros: module.getattr(Str("zeros"))?.unbind(),
             descrs: Mutex::new(HashMap::new()),
         })
     }
@@ -239,7 +242,7 @@ impl Numpy {
 
 /// A18: told by the bytes of a one.
 fn long_format(module: &Bound<'_, PyAny>) -> PyResult<Option<LongFormat>> {
-    let one = module.getattr("longdouble")?.call1((1,))?.call_method0("tobytes")?;
+    let one = module.getattr(Str("longdouble"))?.call1((1,))?.call_method0(Str("tobytes"))?;
     let mut bytes = one.cast::<PyBytes>()?.as_bytes().to_vec();
     if cfg!(target_endian = "big") {
         bytes.reverse();

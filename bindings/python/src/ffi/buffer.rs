@@ -1,5 +1,6 @@
 //! Buffers that Python hands in, and those that hookless hands out.
 
+use super::fallible::Str;
 use std::ffi::c_int;
 
 use pyo3::buffer::PyBuffer;
@@ -12,8 +13,8 @@ use pyo3::prelude::*;
 /// A copy, because what another thread or process can change may not be looked at twice.
 pub(crate) fn copied(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let buffer = PyBuffer::<u8>::get(object).or_else(|_| {
-        let view = object.py().import("builtins")?.getattr("memoryview")?.call1((object,))?;
-        PyBuffer::<u8>::get(&view.call_method1("cast", ("B",))?)
+        let view = object.py().import(Str("builtins"))?.getattr(Str("memoryview"))?.call1((object,))?;
+        PyBuffer::<u8>::get(&view.call_method1(Str("cast"), (Str("B"),))?)
     })?;
     let mut copy = Vec::new();
     copy.try_reserve_exact(buffer.item_count()).map_err(|_| PyMemoryError::new_err(()))?;

@@ -5,6 +5,7 @@ use hookless::{Code, Error, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::fallible::Str;
 use super::make::owned;
 
 /// Objects that were made with their memory untouched, in the order of the region's entries.
@@ -84,7 +85,7 @@ impl Targets {
     pub(crate) fn complete(&mut self, py: Python<'_>) -> Result<()> {
         self.all.clear();
         for (array, bytes) in self.later.drain(..) {
-            let filled = array.bind(py).call_method1("frombytes", (bytes,));
+            let filled = array.bind(py).call_method1(Str("frombytes"), (bytes,));
             filled
                 .and_then(|_| crate::standard::swap(array.bind(py)))
                 .map_err(|_| Error::new(Code::OutOfMemory))?;

@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::guard::full;
 use super::{Prior, Spent};
+use crate::ffi::fallible::Str;
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
 use crate::records::Inert;
@@ -115,7 +116,7 @@ impl Spent {
             Exact::Float | Exact::Complex => return Ok(FLOAT_TO_DECIMAL),
             Exact::Other if perhaps_decimal => self.longest,
             Exact::Int => {
-                let bits = value.call_method0("bit_length").and_then(|bits| bits.extract::<u64>());
+                let bits = value.call_method0(Str("bit_length")).and_then(|bits| bits.extract::<u64>());
                 bits.map_err(|_| make::refused(value.py()))? / 8
             }
             _ => return Ok(0),
@@ -161,17 +162,18 @@ impl Spent {
                     }
                 }
                 (_, Some(Inert::Record(_))) => {
-                    let fields = value.getattr("_fields").map_err(refuse)?;
+                    let fields = value.getattr(Str("_fields")).map_err(refuse)?;
                     let fields = fields.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
                     todo.extend(fields.iter().map(|(_, item)| (item, times, true)));
                 }
                 (_, Some(Inert::Member)) => {
-                    todo.push((value.getattr("_value").map_err(refuse)?, times, true));
+                    todo.push((value.getattr(Str("_value")).map_err(refuse)?, times, true));
                 }
                 (Exact::Other, None) if self.host_classes => {
                     // A class that does not tell its parts is taken for one that has none.
-                    if let Ok(parts) =
-                        value.call_method0("__getstate__").or_else(|_| value.call_method0("__reduce__"))
+                    if let Ok(parts) = value
+                        .call_method0(Str("__getstate__"))
+                        .or_else(|_| value.call_method0(Str("__reduce__")))
                     {
                         todo.push((parts, times, true));
                     }

@@ -8,9 +8,10 @@ use hookless::{
     TypeCode, Uuid, Zone,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDate, PyDateTime, PyDelta, PyDict, PyList, PyRange, PyTime, PyTuple, PyTzInfo};
+use pyo3::types::{PyDate, PyDateTime, PyDelta, PyRange, PyTime, PyTzInfo};
 
 use super::shelf::{Shelf, shelf, zones};
+use crate::ffi::fallible::{self, Str};
 use crate::ffi::targets::Targets;
 use crate::ffi::{chars, make};
 use crate::scalars;
@@ -48,8 +49,8 @@ pub(crate) fn from_standard<'py>(py: Python<'py>, value: &Standard) -> Result<Bo
         }
         Standard::Zone(zone) => return self::zone(py, shelf, zone),
         Standard::Uuid(uuid) => self::uuid(py, shelf, uuid),
-        Standard::SafeUuid(safety) => shelf.safe_uuid.bind(py).getattr(safety.name()),
-        Standard::Decimal(number) => shelf.decimal.bind(py).call1((decimal_text(number),)),
+        Standard::SafeUuid(safety) => shelf.safe_uuid.bind(py).getattr(Str(safety.name())),
+        Standard::Decimal(number) => shelf.decimal.bind(py).call1((Str(&decimal_text(number)),)),
         Standard::Fraction(number) => return fraction(py, shelf, number),
         Standard::Range(range) => {
             let [start, stop, step] = range.parts();
@@ -94,7 +95,7 @@ fn zone<'py>(py: Python<'py>, shelf: &Shelf, zone: &Zone) -> Result<Bound<'py, P
         if !zones(py).map_err(refuse)?.contains(key) {
             return Err(Error::new(Code::ZoneUnknown).note(key.to_owned()));
         }
-        let made = shelf.zone_info.bind(py).call1((key,));
+        let made = shelf.zone_info.bind(py).call1((Str(key),));
         return made.map_err(|error| match scalars::table_error(py, &error).code() {
             Code::OutOfMemory => Error::new(Code::OutOfMemory),
             _ => Error::new(Code::ZoneUnknown).note(key.to_owned()),
@@ -114,9 +115,9 @@ fn zone<'py>(py: Python<'py>, shelf: &Shelf, zone: &Zone) -> Result<Bound<'py, P
 }
 
 fn uuid<'py>(py: Python<'py>, shelf: &Shelf, uuid: &Uuid) -> PyResult<Bound<'py, PyAny>> {
-    let fields = PyDict::new(py);
-    fields.set_item("bytes", uuid.bytes.as_slice())?;
-    fields.set_item("is_safe", shelf.safe_uuid.bind(py).getattr(uuid.safety.name())?)?;
+    let fields = fallible::dict(py)?;
+    fields.set_item(Str("bytes"), fallible::bytes(py, &uuid.bytes)?)?;
+    fields.set_item(Str("is_safe"), shelf.safe_uuid.bind(py).getattr(Str(uuid.safety.name()))?)?;
     shelf.uuid.bind(py).call((), Some(&fields))
 }
 
@@ -159,17 +160,24 @@ fn ip<'py>(py: Python<'py>, shelf: &Shelf, ip: &Ip) -> Result<Bound<'py, PyAny>>
         }
     };
     let class = shelf.ip[family + kind].bind(py);
-    let made = if whole { class.call1((address,)) } else { class.call1(((address, ip.prefix()),)) };
+    let made = if whole {
+        class.call1((address,))
+    } else {
+        {
+            let prefix = make::unsigned(py, ip.prefix().into())?;
+            fallible::tuple(py, &[address, prefix]).and_then(|pair| class.call1((pair,)))
+        }
+    };
     made.map_err(|error| scalars::table_error(py, &error))
 }
 
 fn path<'py>(py: Python<'py>, shelf: &Shelf, path: &Path) -> Result<Bound<'py, PyAny>> {
     let refuse = |error: PyErr| scalars::table_error(py, &error);
-    let parts = PyList::empty(py);
+    let parts = fallible::list(py).map_err(refuse)?;
     for part in path.parts() {
         parts.append(text(py, part)?).map_err(refuse)?;
     }
-    let fields = (path.class().name(), text(py, path.drive())?, text(py, path.root())?, parts);
+    let fields = (Str(path.class().name()), text(py, path.drive())?, text(py, path.root())?, parts);
     shelf.path.bind(py).call1(fields).map_err(refuse)
 }
 
@@ -187,7 +195,7 @@ fn struct_time<'py>(py: Python<'py>, shelf: &Shelf, time: &StructTime) -> Result
         Some(offset) => make::signed(py, offset)?,
         None => py.None().into_bound(py),
     });
-    let fields = PyTuple::new(py, fields).map_err(refuse)?;
+    let fields = fallible::tuple(py, &fields).map_err(refuse)?;
     shelf.struct_time.bind(py).call1((fields,)).map_err(refuse)
 }
 
@@ -200,16 +208,20 @@ pub(crate) fn typed_array<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let refuse = |error: PyErr| scalars::table_error(py, &error);
     let letter = char::from(code.letter()).to_string();
-    let empty = shelf(py).map_err(refuse)?.arrays.bind(py).get_item((&letter, code.itemsize()));
+    let key = make::unsigned(py, code.itemsize()).and_then(|itemsize| {
+        let letter = chars::ascii(py, letter.as_bytes())?;
+        fallible::tuple(py, &[letter, itemsize]).map_err(refuse)
+    })?;
+    let empty = shelf(py).map_err(refuse)?.arrays.bind(py).get_item(key);
     // A newer type code, or a C type of another size.
     let Some(empty) = empty.map_err(refuse)? else {
         let note = format!("type code {letter} with itemsize {}", code.itemsize());
         return Err(Error::new(Code::DtypeUnsupported).note(note));
     };
-    let made = empty.call_method0("__copy__").map_err(refuse)?;
+    let made = empty.call_method0(Str("__copy__")).map_err(refuse)?;
     match data {
         Data::Inline(bytes) => {
-            made.call_method1("frombytes", (make::bytes(py, bytes)?,)).map_err(refuse)?;
+            made.call_method1(Str("frombytes"), (make::bytes(py, bytes)?,)).map_err(refuse)?;
             swap(&made).map_err(refuse)?;
         }
         Data::Region { len, .. } => {
@@ -223,7 +235,7 @@ pub(crate) fn typed_array<'py>(
 /// Little-endian elements on a big-endian machine.
 pub(crate) fn swap(array: &Bound<'_, PyAny>) -> PyResult<()> {
     if cfg!(target_endian = "big") {
-        array.call_method0("byteswap")?;
+        array.call_method0(Str("byteswap"))?;
     }
     Ok(())
 }

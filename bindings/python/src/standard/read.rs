@@ -13,6 +13,7 @@ use pyo3::types::{PyDate, PyDateTime, PyTime, PyTzInfoAccess};
 
 use super::shelf::{Kind, kind_of, shelf};
 use crate::ffi::chars;
+use crate::ffi::fallible::{self, Str, Unsigned};
 
 /// Why a value of the standard library has no form on the wire.
 pub(crate) enum Unreadable {
@@ -67,8 +68,8 @@ pub(crate) fn read(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Option<Standard
         Kind::SafeUuid => Standard::SafeUuid(safety(value)?),
         Kind::Decimal => Standard::Decimal(decimal(value)?),
         Kind::Fraction => {
-            let numerator = whole(&value.getattr("numerator")?)?;
-            let denominator = whole(&value.getattr("denominator")?)?;
+            let numerator = whole(&value.getattr(Str("numerator"))?)?;
+            let denominator = whole(&value.getattr(Str("denominator"))?)?;
             let parts = (numerator.magnitude_be(), denominator.magnitude_be());
             if denominator.is_negative() {
                 return field("its denominator is negative");
@@ -76,7 +77,7 @@ pub(crate) fn read(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Option<Standard
             Standard::Fraction(Fraction::new(numerator.is_negative(), &parts.0, &parts.1)?)
         }
         Kind::Range => {
-            let part = |name: &str| -> Read<Int> { whole(&value.getattr(name)?) };
+            let part = |name: &str| -> Read<Int> { whole(&value.getattr(Str(name))?) };
             Standard::Range(Range::new(part("start")?, part("stop")?, part("step")?)?)
         }
         Kind::Ip(_) => Standard::Ip(ip(value, kind)?),
@@ -85,10 +86,12 @@ pub(crate) fn read(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Option<Standard
             Standard::Path(Path::new(class, drive, root, parts)?)
         }
         Kind::ForeignPath => {
-            let windows: bool = value.getattr("flavour")?.eq("windows")?;
+            let windows: bool = value.getattr(Str("flavour"))?.eq(Str("windows"))?;
             let class = if windows { PathClass::Windows } else { PathClass::Posix };
-            let fields = (value.getattr("drive")?, value.getattr("root")?, value.getattr("names")?);
-            let (drive, root, parts) = split(fields.into_pyobject(py)?.into_any())?;
+            let fields =
+                (value.getattr(Str("drive"))?, value.getattr(Str("root"))?, value.getattr(Str("names"))?);
+            let (drive, root, parts) =
+                split(fallible::tuple(py, &[fields.0, fields.1, fields.2])?.into_any())?;
             Standard::Path(Path::new(class, drive, root, parts)?)
         }
         Kind::StructTime => Standard::StructTime(struct_time(value)?),
@@ -119,12 +122,12 @@ fn whole(value: &Bound<'_, PyAny>) -> Read<Int> {
         return Ok(Int::from(small));
     }
     let int = value.cast::<PyInt>().map_err(PyErr::from)?;
-    let bits: u64 = int.call_method0("bit_length")?.extract()?;
+    let bits: u64 = int.call_method0(Str("bit_length"))?.extract()?;
     // Far past every ceiling of L6, and before the bytes are made.
     if bits > 1 << 26 {
         return Err(Error::new(Code::IntLimit).note(format!("{bits} bits")).into());
     }
-    let magnitude = int.abs()?.call_method1("to_bytes", (bits.div_ceil(8), "big"))?;
+    let magnitude = int.abs()?.call_method1(Str("to_bytes"), (Unsigned(bits.div_ceil(8)), Str("big")))?;
     let magnitude = magnitude.cast_into::<PyBytes>().map_err(PyErr::from)?;
     Ok(Int::from_sign_magnitude(int.lt(0)?, magnitude.as_bytes()))
 }
@@ -151,7 +154,7 @@ where
 
 fn zone(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Zone> {
     if kind == Kind::ZoneInfo {
-        let key = value.getattr("key")?;
+        let key = value.getattr(Str("key"))?;
         let Ok(key) = key.cast_exact::<PyString>() else {
             return field("its ZoneInfo has no key: it was made from a file");
         };
@@ -160,7 +163,7 @@ fn zone(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Zone> {
             Err(_) => field("the key of its ZoneInfo is not of the IANA pattern"),
         };
     }
-    let parts = value.call_method0("__getinitargs__")?.cast_into::<PyTuple>().map_err(PyErr::from)?;
+    let parts = value.call_method0(Str("__getinitargs__"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
     let offset = parts.get_item(0)?.cast_into::<PyDelta>().map_err(PyErr::from)?;
     let seconds = i64::from(offset.get_days()) * 86_400 + i64::from(offset.get_seconds());
     let micros = seconds * 1_000_000 + i64::from(offset.get_microseconds());
@@ -169,15 +172,15 @@ fn zone(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Zone> {
 }
 
 fn uuid(value: &Bound<'_, PyAny>) -> Read<Uuid> {
-    let bytes = value.getattr("bytes")?.cast_into::<PyBytes>().map_err(PyErr::from)?;
+    let bytes = value.getattr(Str("bytes"))?.cast_into::<PyBytes>().map_err(PyErr::from)?;
     let Ok(bytes) = bytes.as_bytes().try_into() else { return field("its int is not of 128 bits") };
-    Ok(Uuid { bytes, safety: safety(&value.getattr("is_safe")?)? })
+    Ok(Uuid { bytes, safety: safety(&value.getattr(Str("is_safe"))?)? })
 }
 
 fn safety(value: &Bound<'_, PyAny>) -> Read<UuidSafety> {
     let members = shelf(value.py())?.safe_uuid.bind(value.py());
     for safety in [UuidSafety::Unknown, UuidSafety::Safe, UuidSafety::Unsafe] {
-        if members.getattr(safety.name())?.is(value) {
+        if members.getattr(Str(safety.name()))?.is(value) {
             return Ok(safety);
         }
     }
@@ -186,7 +189,7 @@ fn safety(value: &Bound<'_, PyAny>) -> Read<UuidSafety> {
 
 fn decimal(value: &Bound<'_, PyAny>) -> Read<Decimal> {
     let (sign, digits, exponent): (u8, Vec<u8>, Bound<'_, PyAny>) =
-        value.call_method0("as_tuple")?.extract()?;
+        value.call_method0(Str("as_tuple"))?.extract()?;
     let negative = sign == 1;
     let digits: String = digits.into_iter().map(|digit| char::from(b'0' + digit)).collect();
     if let Ok(exponent) = exponent.extract::<i64>() {
@@ -203,10 +206,10 @@ fn ip(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Ip> {
     let Kind::Ip(kind) = kind else { return field("it is no IP") };
     // Of a network, what an address has is that of its first one.
     let address = match kind {
-        hookless::IpKind::Network => value.getattr("network_address")?,
+        hookless::IpKind::Network => value.getattr(Str("network_address"))?,
         _ => value.clone(),
     };
-    let packed = address.getattr("packed")?.cast_into::<PyBytes>().map_err(PyErr::from)?;
+    let packed = address.getattr(Str("packed"))?.cast_into::<PyBytes>().map_err(PyErr::from)?;
     let found = match *packed.as_bytes() {
         [a, b, c, d] => IpAddr::from([a, b, c, d]),
         ref bytes => match <[u8; 16]>::try_from(bytes) {
@@ -214,12 +217,12 @@ fn ip(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Ip> {
             Err(_) => return field("its address has neither 4 nor 16 bytes"),
         },
     };
-    let scope = if found.is_ipv6() { optional_text(&address.getattr("scope_id")?)? } else { None };
+    let scope = if found.is_ipv6() { optional_text(&address.getattr(Str("scope_id"))?)? } else { None };
     let prefix = match kind {
         hookless::IpKind::Address if found.is_ipv4() => 32,
         hookless::IpKind::Address => 128,
-        hookless::IpKind::Network => value.getattr("prefixlen")?.extract()?,
-        hookless::IpKind::Interface => value.getattr("network")?.getattr("prefixlen")?.extract()?,
+        hookless::IpKind::Network => value.getattr(Str("prefixlen"))?.extract()?,
+        hookless::IpKind::Interface => value.getattr(Str("network"))?.getattr(Str("prefixlen"))?.extract()?,
     };
     Ok(Ip::new(kind, found, prefix, scope)?)
 }
@@ -244,31 +247,31 @@ fn struct_time(value: &Bound<'_, PyAny>) -> Read<StructTime> {
     for (index, (to, name)) in fields.iter_mut().zip(StructTime::NAMES).enumerate() {
         *to = small(&tuple.get_item(index)?, name)?;
     }
-    let gmtoff = value.getattr("tm_gmtoff")?;
+    let gmtoff = value.getattr(Str("tm_gmtoff"))?;
     let gmtoff = if gmtoff.is_none() { None } else { Some(small(&gmtoff, "tm_gmtoff")?) };
-    Ok(StructTime { fields, gmtoff, zone: optional_text(&value.getattr("tm_zone")?)? })
+    Ok(StructTime { fields, gmtoff, zone: optional_text(&value.getattr(Str("tm_zone"))?)? })
 }
 
 /// Type code of an `array.array`, and its elements' bytes as an object with the buffer protocol.
 ///
 /// Large ones are not copied: a view of the array's own memory, which keeps it from being resized.
 pub(crate) fn typed_array_parts<'py>(value: &Bound<'py, PyAny>) -> Read<(TypeCode, Bound<'py, PyAny>)> {
-    let letter: char = value.getattr("typecode")?.extract()?;
-    let itemsize: u64 = value.getattr("itemsize")?.extract()?;
+    let letter: char = value.getattr(Str("typecode"))?.extract()?;
+    let itemsize: u64 = value.getattr(Str("itemsize"))?.extract()?;
     let code = TypeCode::new(u64::from(u32::from(letter)), itemsize)?;
     let len = value.len()? as u64;
     let large = code.nbytes(len)? >= hookless::limits::REGION_THRESHOLD;
     // A memoryview cannot be had of characters.
     if !large || matches!(letter, 'u' | 'w') || cfg!(target_endian = "big") {
-        let copy = value.call_method0("__copy__")?;
+        let copy = value.call_method0(Str("__copy__"))?;
         super::make::swap(&copy)?;
-        let bytes = copy.call_method0("tobytes")?;
+        let bytes = copy.call_method0(Str("tobytes"))?;
         let contents = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
         hookless::TypedArray::new(code, contents.to_vec())?;
         return Ok((code, bytes));
     }
     let view = pyo3::types::PyMemoryView::from(value)?;
-    Ok((code, view.call_method1("cast", ("B",))?.call_method0("toreadonly")?))
+    Ok((code, view.call_method1(Str("cast"), (Str("B"),))?.call_method0(Str("toreadonly"))?))
 }
 
 /// Whether an exception of the standard library's getters says that the value is malformed, rather than that memory or time is out.

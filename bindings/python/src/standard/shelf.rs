@@ -1,9 +1,11 @@
 //! The classes of the standard library that hookless makes and reads.
 
+use crate::ffi::fallible::Str;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use hookless::{IpKind, PathClass};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -100,16 +102,17 @@ pub(crate) fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
     // Unlocked: a module may be anything that a program has put in its place, and run code when it is asked.
     for types in missing {
         let Some(&(module, ..)) = types.first() else { continue };
-        let Some(found) = crate::warm::warm(py)?.modules.bind(py).get_item(module)? else { continue };
+        let Some(found) = crate::warm::warm(py)?.modules.bind(py).get_item(Str(module))? else { continue };
         // One that is still being imported lacks some of its classes: it is asked again.
-        let classes: Option<Vec<_>> = types
-            .iter()
-            .map(|(_, name, kind)| match *name {
-                "ellipsis" => Some((py.Ellipsis().bind(py).get_type(), *kind)),
-                name => Some((found.getattr(name).ok()?.cast_into::<PyType>().ok()?, *kind)),
-            })
-            .collect();
-        let (Some(classes), Ok(mut known)) = (classes, known.lock()) else { continue };
+        let mut classes = Vec::with_capacity(types.len());
+        for &(_, name, its) in types {
+            let class = match name {
+                "ellipsis" => Some(py.Ellipsis().bind(py).get_type()),
+                name => class_of(&found, name)?,
+            };
+            classes.extend(class.map(|class| (class, its)));
+        }
+        let (true, Ok(mut known)) = (classes.len() == types.len(), known.lock()) else { continue };
         for (class, its) in classes {
             kind = kind.or((class.as_ptr() as usize == address).then_some(its));
             known.kinds.insert(class.as_ptr() as usize, its);
@@ -118,6 +121,16 @@ pub(crate) fn kind_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
         known.modules.insert(module);
     }
     Ok(kind)
+}
+
+/// A class of a module, if it is there.
+fn class_of<'py>(module: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyType>>> {
+    match module.getattr(Str(name)) {
+        Ok(found) => Ok(found.cast_into::<PyType>().ok()),
+        // Whatever a program has put in the module's place may raise what it likes.
+        Err(error) if error.is_instance_of::<PyMemoryError>(module.py()) => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The classes and functions that make values.
@@ -153,7 +166,7 @@ static ZONES: PyOnceLock<HashSet<String>> = PyOnceLock::new();
 pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
     once(py, &SHELF, || {
         let get = |module: &str, name: &str| -> PyResult<Py<PyAny>> {
-            Ok(py.import(module)?.getattr(name)?.unbind())
+            Ok(py.import(Str(module))?.getattr(Str(name))?.unbind())
         };
         Ok(Shelf {
             timezone: get("datetime", "timezone")?,
@@ -197,7 +210,7 @@ pub(crate) struct Calm<'py> {
 /// None where the flag is up already.
 pub(crate) fn calm(py: Python<'_>) -> PyResult<Option<Calm<'_>>> {
     let shelf = shelf(py)?;
-    let (flags, signal) = (shelf.context.bind(py).call0()?.getattr("flags")?, &shelf.float_operation);
+    let (flags, signal) = (shelf.context.bind(py).call0()?.getattr(Str("flags"))?, &shelf.float_operation);
     let up = flags.get_item(signal)?.is_truthy()?;
     Ok((!up).then_some(Calm { flags, signal }))
 }
@@ -211,7 +224,7 @@ impl Drop for Calm<'_> {
 
 /// The keys of all zones that this host knows, read once.
 pub(super) fn zones(py: Python<'_>) -> PyResult<&HashSet<String>> {
-    once(py, &ZONES, || py.import("zoneinfo")?.call_method0("available_timezones")?.extract())
+    once(py, &ZONES, || py.import(Str("zoneinfo"))?.call_method0(Str("available_timezones"))?.extract())
 }
 
 /// Import now what the first value of a kind would import while it is decoded: the standard library's value classes, and the list of time

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use super::{Walker, changed, type_text};
 use crate::array::RegionBuffer;
+use crate::ffi::fallible::Str;
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
 use crate::flat::{self, InertObjects, InertStrings};
@@ -47,7 +48,8 @@ impl<'py> Walker<'_, '_, 'py> {
     /// A12: in its own order where that is contiguous, otherwise copied to C order.
     fn prepare(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Prepared<'py>> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
-        let Some(dtype) = numpy.dtype_of(&array.dtype()) else {
+        let dtype = numpy.dtype_of(&array.dtype());
+        let Some(dtype) = self.passed(dtype)? else {
             let hint = format!("dtype {}", type_text(array.dtype().as_any()));
             return Err(self.unsupported(value, &hint));
         };
@@ -66,7 +68,7 @@ impl<'py> Walker<'_, '_, 'py> {
         if array.is_contiguous() {
             return Ok(array.clone());
         }
-        let copy = array.call_method1("copy", ("C",));
+        let copy = array.call_method1(Str("copy"), (Str("C"),));
         let copy = self.passed(copy)?;
         copy.cast_into::<PyUntypedArray>().map_err(|_| Error::new(Code::UnsupportedType))
     }
@@ -94,15 +96,16 @@ impl<'py> Walker<'_, '_, 'py> {
 
     /// A20.
     pub(super) fn element(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
-        let descr = value.getattr("dtype");
+        let descr = value.getattr(Str("dtype"));
         let descr = self.passed(descr)?;
-        let Some(dtype) = descr.cast::<PyArrayDescr>().ok().and_then(|descr| numpy.dtype_of(descr)) else {
+        let dtype = descr.cast::<PyArrayDescr>().map_or(Ok(None), |descr| numpy.dtype_of(descr));
+        let Some(dtype) = self.passed(dtype)? else {
             return Err(self.unsupported(value, &format!("dtype {}", type_text(&descr))));
         };
         if dtype.fields().is_none() && dtype.long_format().is_none() && dtype.as_extension().is_none() {
             return Err(self.unsupported(value, "it has no wire form that keeps its type"));
         }
-        let bytes = value.call_method0("tobytes");
+        let bytes = value.call_method0(Str("tobytes"));
         let bytes = self.passed(bytes)?;
         let Ok(bytes) = bytes.cast::<PyBytes>() else { return Err(Error::new(Code::UnsupportedType)) };
         let head = ArrayHead::new(dtype, Shape::new(Vec::new(), Order::C)?)?;
@@ -170,7 +173,8 @@ impl<'py> Walker<'_, '_, 'py> {
         };
         let array = self.contiguous(array)?;
         let shape = shape_of(&array)?;
-        let items = array.call_method1("ravel", ("K",)).and_then(|flat| flat.call_method0("tolist"));
+        let items =
+            array.call_method1(Str("ravel"), (Str("K"),)).and_then(|flat| flat.call_method0(Str("tolist")));
         let items = self.passed(items)?;
         let Ok(items) = items.cast_into::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.strings(&missing, coerce, &shape, items.len())?;

@@ -5,7 +5,8 @@ use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
 
-use super::{Walker, changed, key_step};
+use super::{Walker, changed, key_step, moved};
+use crate::ffi::fallible::Str;
 use crate::ffi::types::{Exact, exact};
 use crate::standard::{self, Kind, Unreadable};
 
@@ -54,7 +55,7 @@ impl<'py> Walker<'_, '_, 'py> {
     fn slice(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         self.writer.sequence(SequenceKind::Slice, 3)?;
         for name in ["start", "stop", "step"] {
-            let part = self.passed(value.getattr(name))?;
+            let part = self.passed(value.getattr(Str(name)))?;
             self.value(&part).map_err(|error| error.within(|path| path.add(format_args!(".{name}"))))?;
         }
         self.writer.end_sequence();
@@ -78,7 +79,8 @@ impl<'py> Walker<'_, '_, 'py> {
 
     #[inline(never)]
     fn deque_head(&mut self, value: &Bound<'py, PyAny>) -> Result<(usize, Bound<'py, PyIterator>)> {
-        let maxlen = self.passed(value.getattr("maxlen").and_then(|most| most.extract::<Option<u64>>()))?;
+        let maxlen =
+            self.passed(value.getattr(Str("maxlen")).and_then(|most| most.extract::<Option<u64>>()))?;
         let len = self.passed(value.len())?;
         self.writer.sequence(SequenceKind::Deque(maxlen), len)?;
         Ok((len, self.iterator(value)?))
@@ -144,5 +146,6 @@ impl<'py> Walker<'_, '_, 'py> {
 /// The next of an iterator, which raises when what it goes through has changed.
 #[inline(never)]
 fn next_of<'py>(items: &mut Bound<'py, PyIterator>) -> Result<Option<Bound<'py, PyAny>>> {
-    items.next().transpose().map_err(|_| changed())
+    let py = items.py();
+    items.next().transpose().map_err(|error| moved(py, &error))
 }

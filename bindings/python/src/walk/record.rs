@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use hookless::wire::{RecordNames, push_name};
 use hookless::{Code, Error, RecordKind, Result, TextRef};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::{Walker, changed, type_name};
+use crate::ffi::fallible::Str;
 use crate::ffi::{chars, make};
 use crate::records::Inert;
 use crate::standard::Kind;
@@ -92,6 +93,10 @@ impl<'py> Walker<'_, '_, 'py> {
             self.raised = Some(error);
             return Error::new(Code::OutOfMemory);
         }
+        if error.is_instance_of::<PyMemoryError>(self.py) {
+            self.cause = Some(error);
+            return Error::new(Code::OutOfMemory);
+        }
         let hint = format!("{what} {}", type_name(error.value(self.py)));
         self.cause = Some(error);
         self.unsupported(value, &hint)
@@ -166,7 +171,7 @@ impl<'py> Walker<'_, '_, 'py> {
 
     /// A slot of an inert instance: no code runs.
     fn part(&mut self, value: &Bound<'py, PyAny>, slot: &str) -> Result<Bound<'py, PyAny>> {
-        let found = value.getattr(slot);
+        let found = value.getattr(Str(slot));
         self.passed(found)
     }
 }

@@ -137,7 +137,8 @@ fn reports_made_by_hand_are_bounded() {
 #[test]
 fn the_longest_chain_fits_a_small_stack() {
     on_a_stack_of(STACK, || {
-        let frame = encode(&Value::Exception(hookless::Boxed::new(chain(128))), &widest()).expect("within the ceilings");
+        let frame = encode(&Value::Exception(hookless::Boxed::new(chain(128))), &widest())
+            .expect("within the ceilings");
         let value = decode(&frame, &widest()).expect("its own frame");
         let error = RemoteError::from_value(value).expect("an exception");
         let told = format!("{error} {error:?} {}", error.traceback());

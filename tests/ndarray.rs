@@ -143,7 +143,8 @@ fn t11_fields_name_what_does_not_fit() {
         design: Array2<f64>,
     }
 
-    let fit = |design: Array| Value::Dict(vec![("design".into(), Value::Array(hookless::Boxed::new(design)))]);
+    let fit =
+        |design: Array| Value::Dict(vec![("design".into(), Value::Array(hookless::Boxed::new(design)))]);
     for (design, note) in [
         (Array::from_ndarray(&Array1::<f64>::zeros(3)).unwrap(), "an ndarray of 1 dimensions, expected 2"),
         (Array::from_ndarray(&Array2::<f32>::zeros((1, 1))).unwrap(), "an ndarray of <f4, expected <f8"),

@@ -9,7 +9,8 @@ use std::process::Command;
 use hookless::frame::{Decoder, FrameKind, Head};
 use hookless::session::{Hello, Host, Role, Worker};
 use hookless::{
-    Array, Code, Error, Limits, RemoteError, Value, decode, encode, encode_parts, from_slice, to_value, to_vec,
+    Array, Code, Error, Limits, RemoteError, Value, decode, encode, encode_parts, from_slice, to_value,
+    to_vec,
 };
 use serde::{Deserialize, Serialize};
 use support::allocator::{Counting, Refuse, Spent, peak, refusing};
@@ -98,7 +99,8 @@ fn child(case: &str) -> (bool, String) {
         .env("RUST_BACKTRACE", "0")
         .output()
         .expect("this test once more");
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let shown =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let from = shown.len().saturating_sub(3000);
     (output.status.success(), shown.chars().skip(from).collect())
 }
@@ -212,8 +214,9 @@ fn sessions(cases: &mut Cases) {
     for kind in [FrameKind::Value, FrameKind::Call, FrameKind::Result, FrameKind::Error] {
         let unexpected = Err(Code::UnexpectedFrame);
         cases.check(&format!("host {kind:?}"), unexpected, &|| code(Host::new().handle(&head(kind, 0), &[])));
-        cases
-            .check(&format!("worker {kind:?}"), unexpected, &|| code(Worker::new().handle(&head(kind, 0), &[])));
+        cases.check(&format!("worker {kind:?}"), unexpected, &|| {
+            code(Worker::new().handle(&head(kind, 0), &[]))
+        });
     }
     let hello = head(FrameKind::Hello, 0);
     let future = Hello { min_version: 200, max_version: 255, ..Hello::of(Role::Worker) }.to_body().unwrap();

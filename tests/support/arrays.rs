@@ -110,7 +110,9 @@ fn contents(head: &ArrayHead, seed: u64) -> Vec<u8> {
             unit[top[0]] = 0;
             unit[top[1]] &= 0x0f;
         }),
-        Letter::Extension if head.find_bad(&data).unwrap().is_some() => data.iter_mut().for_each(|byte| *byte &= 1),
+        Letter::Extension if head.find_bad(&data).unwrap().is_some() => {
+            data.iter_mut().for_each(|byte| *byte &= 1)
+        }
         _ => {
             while let Some(bad) = head.find_bad(&data).unwrap() {
                 let at = bad as usize;
@@ -232,7 +234,9 @@ pub(crate) fn strings() -> impl Strategy<Value = Value> {
                 }
             }
             let shape = shape_of(items.len(), kind);
-            Value::StringArray(hookless::Boxed::new(StringArray::new(missing, coerce, shape, order, items).unwrap()))
+            Value::StringArray(hookless::Boxed::new(
+                StringArray::new(missing, coerce, shape, order, items).unwrap(),
+            ))
         },
     )
 }

@@ -30,7 +30,8 @@ pub fn value() -> impl Strategy<Value = Value> {
             vec((key(), inner.clone()), 0..6).prop_map(Value::Dict),
             vec((key(), inner.clone()), 0..6).prop_map(Value::OrderedDict),
             vec((key(), count()), 0..6).prop_map(Value::Counter),
-            [inner.clone(), inner.clone(), inner.clone()].prop_map(|parts| Value::Slice(hookless::Boxed::new(parts))),
+            [inner.clone(), inner.clone(), inner.clone()]
+                .prop_map(|parts| Value::Slice(hookless::Boxed::new(parts))),
             (vec(inner.clone(), 0..6), proptest::option::of(6u64..1 << 63))
                 .prop_map(|(items, maxlen)| Value::Deque(hookless::Boxed::new(Deque { maxlen, items }))),
             vec(key(), 0..6).prop_map(Value::Set),

@@ -68,7 +68,10 @@ impl RemoteError {
     ///
     /// Ends the process when there is no memory for the few words that the report is shared by.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "the one thing that shares, and it cannot be asked for: a fixed size, once")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one thing that shares, and it cannot be asked for: a fixed size, once"
+    )]
     pub fn new(report: Report) -> RemoteError {
         let report = Arc::new(report);
         let source = RemoteError::sources(&report).unwrap_or_default();
@@ -200,7 +203,8 @@ impl Write for Wanted<'_> {
     fn write_str(&mut self, mut text: &str) -> fmt::Result {
         for piece in &mut self.0 {
             let both = text.len().min(piece.len());
-            let (Some((found, rest)), Some((wanted, left))) = (text.split_at_checked(both), piece.split_at_checked(both))
+            let (Some((found, rest)), Some((wanted, left))) =
+                (text.split_at_checked(both), piece.split_at_checked(both))
             else {
                 return Err(fmt::Error);
             };

@@ -141,9 +141,8 @@ pub fn encode_parts<'v>(
 pub fn decode(frame: &[u8], limits: &Limits) -> Result<Value> {
     let split = frame::split(frame, limits)?;
     if split.head.kind != FrameKind::Value {
-        return Err(
-            Error::at(Code::UnknownFrameKind, 5).note(format_args!("{} is not VALUE", split.head.kind.name()))
-        );
+        return Err(Error::at(Code::UnknownFrameKind, 5)
+            .note(format_args!("{} is not VALUE", split.head.kind.name())));
     }
     let (mut value, plan) = wire::read(split.body, &split.head, limits, &mut Tree::whole())?;
     frame::check_region(&split, &plan)?;

@@ -86,8 +86,7 @@ impl Array {
             Ok(whole) if !turned => memory::extend(&mut elements, whole)?,
             _ => {
                 for element in bytes {
-                    let element: T = bytemuck::checked::try_pod_read_unaligned(element)
-                        .map_err(mismatch)?;
+                    let element: T = bytemuck::checked::try_pod_read_unaligned(element).map_err(mismatch)?;
                     memory::push(&mut elements, if turned { element.turned() } else { element })?;
                 }
             }
@@ -156,7 +155,9 @@ where
     let (order, elements) = match (view.to_slice(), view.reversed_axes().to_slice()) {
         (Some(elements), _) => (Order::C, Cow::Borrowed(elements)),
         (None, Some(elements)) => (Order::F, Cow::Borrowed(elements)),
-        (None, None) => (Order::C, Cow::Owned(memory::collect(from.iter().map(|&element| Ok::<_, Full>(element)))?)),
+        (None, None) => {
+            (Order::C, Cow::Owned(memory::collect(from.iter().map(|&element| Ok::<_, Full>(element)))?))
+        }
     };
     let head = ArrayHead::new(T::dtype()?, array::Shape::new(dimensions, order)?)?;
     Ok((head, elements))

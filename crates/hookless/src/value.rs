@@ -17,8 +17,8 @@ pub use standard::{
     Time, TimeDelta, Uuid, UuidSafety, Zone, ZoneKey,
 };
 pub(crate) use standard::{Exact, StandardLeaf, exact_decimal, exact_fraction, range_form};
-pub(crate) use text::generalised;
 pub(crate) use text::Lossy;
+pub(crate) use text::generalised;
 pub use text::{Surrogates, Text, TextRef};
 
 use crate::array::{Array, Element, MaskedArray, ObjectArray, Scalar, StringArray, TypedArray};

@@ -73,11 +73,11 @@ impl ElementCheck {
         let itemsize = usize::try_from(dtype.itemsize()).unwrap_or(usize::MAX);
         let mut parts = Vec::new();
         let mut covered = 0;
-        let mut part = |start: usize, end: usize, check: ElementCheck| {
-            match start < end && check != ElementCheck::Free {
-                true => memory::push(&mut parts, Part { start, end, check }),
-                false => Ok(()),
-            }
+        let mut part = |start: usize, end: usize, check: ElementCheck| match start < end
+            && check != ElementCheck::Free
+        {
+            true => memory::push(&mut parts, Part { start, end, check }),
+            false => Ok(()),
         };
         for (start, end, field) in dtype.fields().map_or_else(|| Ok(Vec::new()), Structure::extents)? {
             part(covered, wide(start), ElementCheck::Zero)?;

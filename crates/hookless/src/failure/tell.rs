@@ -153,7 +153,8 @@ fn cut(entry: &Entry, lines: &mut Lines) -> Told {
     }
 
     fn missed(entry: &Entry) -> impl Iterator<Item = &Text> {
-        let shown = |text: &&Text| !text.as_bytes().starts_with(b"args") && !text.as_bytes().starts_with(b"fields");
+        let shown =
+            |text: &&Text| !text.as_bytes().starts_with(b"args") && !text.as_bytes().starts_with(b"fields");
         entry.cut.iter().filter(shown)
     }
 

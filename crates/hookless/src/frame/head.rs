@@ -65,7 +65,9 @@ impl Head {
             return Err(Error::at(Code::BadFlags, 6));
         }
         if (call_id != 0) != kind.has_call_id() {
-            return Err(Error::at(Code::BadCallId, 8).note(format_args!("call id {call_id} in {}", kind.name())));
+            return Err(
+                Error::at(Code::BadCallId, 8).note(format_args!("call id {call_id} in {}", kind.name()))
+            );
         }
         if body_len == 0 {
             return Err(Error::at(Code::BadLength, 16).note("an empty body"));

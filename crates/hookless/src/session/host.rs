@@ -72,16 +72,15 @@ impl Host {
     /// # Errors
     /// `unexpected_frame`, `unknown_call`; the session is closed then.
     pub fn check_head(&mut self, head: &Head) -> Result<()> {
-        let checked =
-            match (self.state, head.kind) {
-                (State::Start, FrameKind::Hello) => Ok(()),
-                (State::Open(id), FrameKind::Result | FrameKind::Error) if id == head.call_id => Ok(()),
-                (State::Open(id), FrameKind::Result | FrameKind::Error) => Err(Error::new(Code::UnknownCall)
-                    .note(format_args!("call {} answered, {id} is open", head.call_id))),
-                (State::Start | State::Idle | State::Open(_) | State::Closed, kind) => {
-                    Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the worker", kind.name())))
-                }
-            };
+        let checked = match (self.state, head.kind) {
+            (State::Start, FrameKind::Hello) => Ok(()),
+            (State::Open(id), FrameKind::Result | FrameKind::Error) if id == head.call_id => Ok(()),
+            (State::Open(id), FrameKind::Result | FrameKind::Error) => Err(Error::new(Code::UnknownCall)
+                .note(format_args!("call {} answered, {id} is open", head.call_id))),
+            (State::Start | State::Idle | State::Open(_) | State::Closed, kind) => {
+                Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the worker", kind.name())))
+            }
+        };
         if checked.is_err() {
             self.close();
         }

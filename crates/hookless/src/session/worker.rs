@@ -68,10 +68,8 @@ impl Worker {
             (State::Idle, FrameKind::Call) if head.call_id == self.last_id.saturating_add(1) => {
                 Ok(WorkerEvent::Call(head.call_id))
             }
-            (State::Idle, FrameKind::Call) => {
-                Err(Error::new(Code::UnknownCall)
-                    .note(format_args!("call {} after {}", head.call_id, self.last_id)))
-            }
+            (State::Idle, FrameKind::Call) => Err(Error::new(Code::UnknownCall)
+                .note(format_args!("call {} after {}", head.call_id, self.last_id))),
             (_, kind) => {
                 Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the host", kind.name())))
             }

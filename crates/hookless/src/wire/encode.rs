@@ -189,9 +189,8 @@ fn record<'v>(record: &'v Record, writer: &mut Writer<'_>, region: &mut Vec<&'v 
         fresh
             .and_then(|()| writer.field_name(name.as_ref()))
             .map_err(|error| error.within(|path| path.add(format_args!(".names[{index}]"))))?;
-        write_value(value, writer, region).map_err(|error| {
-            error.within(|path| push_text(path, name.as_bytes()))
-        })?;
+        write_value(value, writer, region)
+            .map_err(|error| error.within(|path| push_text(path, name.as_bytes())))?;
     }
     writer.end_record();
     Ok(())
@@ -225,9 +224,8 @@ fn exception<'v>(report: &'v Report, writer: &mut Writer<'_>, region: &mut Vec<&
                 return Err(Error::new(Code::DuplicateKey));
             }
             writer.descriptor_text(name.as_ref())?;
-            write_value(value, writer, region).map_err(|error| {
-                error.within(|path| push_text(path, name.as_bytes()))
-            })?;
+            write_value(value, writer, region)
+                .map_err(|error| error.within(|path| push_text(path, name.as_bytes())))?;
         }
     }
     writer.end_report(scope)

@@ -19,8 +19,8 @@ mod record;
 mod report;
 mod standard;
 
-pub(crate) use open::{push_index, push_text};
 pub use open::push_name;
+pub(crate) use open::{push_index, push_text};
 
 /// What the data region must hold, in order: known once the body has been read.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +120,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     fn finish(&mut self, root: B::Value) -> Result<B::Value> {
         self.at = self.cursor.rest;
         if !self.cursor.rest.is_empty() {
-            return Err(Error::new(Code::TrailingBytes).note(format_args!("{} bytes", self.cursor.rest.len())));
+            return Err(
+                Error::new(Code::TrailingBytes).note(format_args!("{} bytes", self.cursor.rest.len()))
+            );
         }
         self.region.finish()?;
         Ok(root)
@@ -386,7 +388,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             Node::Slice => {
                 self.not_in_key()?;
                 if items != 3 {
-                    return Err(Error::new(Code::BadArity).note(format_args!("a slice has 3 parts, not {items}")));
+                    return Err(
+                        Error::new(Code::BadArity).note(format_args!("a slice has 3 parts, not {items}"))
+                    );
                 }
                 self.open_sequence(SequenceKind::Slice, items, below)
             }

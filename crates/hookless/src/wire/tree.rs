@@ -11,8 +11,8 @@ use crate::value::{
     TraceFrame, Value,
 };
 use crate::wire::{
-    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, FrameParts, MapKind, MaskedParts, RecordNames,
-    SequenceKind, SetKind, StringParts,
+    ArrayParts, Build, BytesKind, Characters, Data, EntryParts, FrameParts, MapKind, MaskedParts,
+    RecordNames, SequenceKind, SetKind, StringParts,
 };
 
 /// Builds a tree. Region bytes are put in by [`Tree::fill`], once they have arrived: until then an empty vector that has room
@@ -57,7 +57,11 @@ impl Tree {
     pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
         match value {
             Value::Bytes(bytes) | Value::ByteArray(bytes) => {
-                if is_place(bytes, bytes.capacity()) { place(bytes) } else { Ok(()) }
+                if is_place(bytes, bytes.capacity()) {
+                    place(bytes)
+                } else {
+                    Ok(())
+                }
             }
             Value::Array(array) => Tree::fill_array(array, place),
             Value::MaskedArray(masked) => {
@@ -78,7 +82,9 @@ impl Tree {
             Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
                 pairs.iter_mut().try_for_each(|(_, value)| Tree::fill(value, place))
             }
-            Value::Record(record) => record.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place)),
+            Value::Record(record) => {
+                record.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place))
+            }
             Value::EnumMember(member) => Tree::fill(&mut member.value, place),
             Value::Exception(report) => {
                 for entry in &mut report.entries {

@@ -165,7 +165,9 @@ mod tests {
             match exact_decimal(&number, 16384).unwrap() {
                 Some(Exact::Int(false, magnitude)) => format!("{magnitude:?}"),
                 Some(Exact::Float(float)) => format!("{float:?}"),
-                Some(Exact::Fraction(number)) => format!("{:?}/{:?}", number.numerator(), number.denominator()),
+                Some(Exact::Fraction(number)) => {
+                    format!("{:?}/{:?}", number.numerator(), number.denominator())
+                }
                 Some(Exact::Decimal(false, digits, exponent)) => format!("{digits}E{exponent}"),
                 _ => panic!("below zero, or no number"),
             }

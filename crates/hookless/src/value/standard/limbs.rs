@@ -61,9 +61,8 @@ pub(super) fn to_be(limbs: &[u64]) -> Result<Vec<u8>> {
 /// Of decimal digits.
 pub(super) fn parse(digits: &str) -> Result<Vec<u64>> {
     let number = |part: &[u8]| {
-        part.iter().fold(0u64, |n, &digit| {
-            n.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')))
-        })
+        part.iter()
+            .fold(0u64, |n, &digit| n.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0'))))
     };
     let (first, chunks) = digits.as_bytes().as_rchunks::<{ TENS.0 }>();
     let mut limbs = Vec::new();
@@ -95,7 +94,10 @@ pub(super) fn times_fives(limbs: &mut Vec<u64>, power: u32) -> Result<()> {
 pub(super) fn take_fives(limbs: &mut Vec<u64>, most: u32) -> u32 {
     let mut taken = 0u32;
     for power in [FIVES.0, 9, 3, 1] {
-        while taken.saturating_add(power) <= most && !limbs.is_empty() && divide(limbs, 5u64.wrapping_pow(power)) {
+        while taken.saturating_add(power) <= most
+            && !limbs.is_empty()
+            && divide(limbs, 5u64.wrapping_pow(power))
+        {
             taken = taken.saturating_add(power);
         }
     }
@@ -107,9 +109,8 @@ pub(super) fn take_fives(limbs: &mut Vec<u64>, most: u32) -> u32 {
 /// From the lowest limb up: what each must be times the divisor is known by the divisor's inverse modulo 2^64.
 fn divide(limbs: &mut Vec<u64>, by: u64) -> bool {
     // Newton's iteration doubles the bits that are right, of which an odd number's own three are.
-    let inverse = (0..5).fold(by, |inverse: u64, _| {
-        inverse.wrapping_mul(2u64.wrapping_sub(by.wrapping_mul(inverse)))
-    });
+    let inverse =
+        (0..5).fold(by, |inverse: u64, _| inverse.wrapping_mul(2u64.wrapping_sub(by.wrapping_mul(inverse))));
     let step = |limb: u64, carry: u64| {
         let (rest, borrow) = limb.overflowing_sub(carry);
         let quotient = rest.wrapping_mul(inverse);
@@ -150,7 +151,10 @@ pub(super) fn shift_right(limbs: &mut Vec<u64>, by: u64) {
     limbs.drain(..whole.min(limbs.len()));
     let mut carry = 0;
     for limb in limbs.iter_mut().rev() {
-        let (high, low) = (limb.wrapping_shr(bits), if bits == 0 { 0 } else { limb.wrapping_shl(64u32.wrapping_sub(bits)) });
+        let (high, low) = (
+            limb.wrapping_shr(bits),
+            if bits == 0 { 0 } else { limb.wrapping_shl(64u32.wrapping_sub(bits)) },
+        );
         *limb = high | std::mem::replace(&mut carry, low);
     }
     trim(limbs);

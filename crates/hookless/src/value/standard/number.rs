@@ -1,8 +1,5 @@
 //! Decimals, fractions, ranges: D9–D11.
 
-use num_bigint::BigUint;
-use num_integer::Integer;
-
 use super::bad_value;
 use super::coprime::coprime;
 use super::fields::{Fields, bad};
@@ -172,7 +169,11 @@ impl Fraction {
         if !coprime(numerator, denominator)? {
             return Err(Error::new(Code::NotCanonical).note("not in lowest terms"));
         }
-        Ok(Fraction { negative, numerator: memory::copied(numerator)?, denominator: memory::copied(denominator)? })
+        Ok(Fraction {
+            negative,
+            numerator: memory::copied(numerator)?,
+            denominator: memory::copied(denominator)?,
+        })
     }
 
     /// Whether it is below zero.
@@ -203,7 +204,11 @@ impl Fraction {
     /// Of a payload that has been checked: a common divisor is not looked for again.
     pub(crate) fn of_checked(payload: &[u8]) -> Result<Fraction> {
         let (negative, numerator, denominator) = Fraction::terms(&mut Fields::over(payload, u64::MAX))?;
-        Ok(Fraction { negative, numerator: memory::copied(numerator)?, denominator: memory::copied(denominator)? })
+        Ok(Fraction {
+            negative,
+            numerator: memory::copied(numerator)?,
+            denominator: memory::copied(denominator)?,
+        })
     }
 
     fn terms<'b>(fields: &mut Fields<'b>) -> Result<(bool, &'b [u8], &'b [u8])> {

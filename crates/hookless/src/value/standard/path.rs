@@ -126,7 +126,8 @@ impl Path {
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Path> {
         let number = fields.u8("class")?;
-        let class = PathClass::from_number(number).ok_or_else(|| bad(format_args!("class {number} is past 3")))?;
+        let class =
+            PathClass::from_number(number).ok_or_else(|| bad(format_args!("class {number} is past 3")))?;
         let mut text = |what: &str| {
             let len = fields.len32(what)?;
             Fields::text(fields.take(len, what)?, what)

@@ -240,7 +240,9 @@ impl Zone {
     /// `bad_payload` unless it is strictly between −24 h and 24 h.
     pub fn fixed(microseconds: i64, name: Option<Text>) -> Result<Zone> {
         if !(-DAY < microseconds && microseconds < DAY) {
-            return Err(bad(format_args!("an offset of {microseconds} microseconds is not inside of 24 hours")));
+            return Err(bad(format_args!(
+                "an offset of {microseconds} microseconds is not inside of 24 hours"
+            )));
         }
         Ok(Zone::Fixed(Offset { microseconds, name }))
     }

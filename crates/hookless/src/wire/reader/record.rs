@@ -38,9 +38,7 @@ impl<V> RecordState<'_, V> {
     /// The step from the record to what is being read: `.x`, or `.names[1]` for a name.
     pub(crate) fn step(&self, path: &mut Steps) {
         match &self.kind {
-            Kind::Record { name: Some(name), .. } => {
-                push_text(path, name.as_bytes())
-            }
+            Kind::Record { name: Some(name), .. } => push_text(path, name.as_bytes()),
             Kind::Record { fields, .. } => path.add(format_args!(".names[{}]", fields.len())),
             Kind::Member { .. } => path.push_str(".value"),
         }
@@ -56,9 +54,8 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         below: u64,
     ) -> Result<Option<B::Value>> {
         let Some(elements) = items.checked_sub(2).filter(|elements| elements % 2 == 0) else {
-            return Err(Error::new(Code::BadArity).note(format_args!(
-                "a record has an even number of elements, two at least, not {items}"
-            )));
+            return Err(Error::new(Code::BadArity)
+                .note(format_args!("a record has an even number of elements, two at least, not {items}")));
         };
         let count = elements / 2;
         self.admit(count, charge::record(count))?;
@@ -139,7 +136,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 let Some(What::Record(state)) = self.stack.pop().map(|open| open.what) else {
                     return Ok(None);
                 };
-                let RecordState { start, names, kind: Kind::Record { kind, fields, .. } } = state.into_inner() else {
+                let RecordState { start, names, kind: Kind::Record { kind, fields, .. } } =
+                    state.into_inner()
+                else {
                     return Ok(None);
                 };
                 self.at = start;

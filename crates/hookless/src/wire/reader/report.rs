@@ -121,9 +121,8 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         // This entry has been taken off those left.
         let total = index.saturating_add(state.entries_left).saturating_add(1);
         if elements != ENTRY {
-            return Err(
-                Error::new(Code::BadArity).note(format_args!("entry {index} has {elements} elements, not 14"))
-            );
+            return Err(Error::new(Code::BadArity)
+                .note(format_args!("entry {index} has {elements} elements, not 14")));
         }
         self.budget.charge(charge::EXCEPTION)?;
         let start = state.start;
@@ -156,7 +155,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     fn frame(&mut self, owed: &mut u64) -> Result<FrameParts<'b>> {
         let elements = self.list_head(owed)?;
         if elements != FRAME {
-            return Err(Error::new(Code::BadArity).note(format_args!("a frame has 7 elements, not {elements}")));
+            return Err(
+                Error::new(Code::BadArity).note(format_args!("a frame has 7 elements, not {elements}"))
+            );
         }
         self.budget.charge(charge::FRAME)?;
         let file = self.descriptor_text(owed)?;

@@ -341,6 +341,31 @@ fn limits_are_those_of_the_document() {
     assert_eq!(entries, Some(REGION_ENTRIES), "L8 and REGION_ENTRIES");
 }
 
+/// The three profiles, limit by limit.
+#[test]
+fn profiles_are_those_of_the_document() {
+    let text = read("proto/limits.md");
+    let named = |row: &Vec<String>| row.len() == 5 && row[0].starts_with('`');
+    let documented: Vec<_> = rows(&text)
+        .filter(named)
+        .map(|row| (row[0].trim_matches('`').to_owned(), [1, 2, 3].map(|column| number(&row[column]))))
+        .collect();
+    let profiles = [Limits::strict(), Limits::default(), Limits::generous()];
+    let ours: Vec<_> = Limits::TABLE
+        .iter()
+        .enumerate()
+        .map(|(index, (name, ..))| {
+            let value = |limits: &Limits| limits.entries().nth(index).map(|(_, value)| value);
+            ((*name).to_owned(), [value(&profiles[0]), value(&profiles[1]), value(&profiles[2])])
+        })
+        .collect();
+    assert_eq!(documented, ours, "proto/limits.md, Profiles, and Limits");
+    for (name, [strict, default, generous]) in ours {
+        let ceiling = Limits::TABLE.iter().find(|row| row.0 == name).map(|row| row.2);
+        assert!(strict < default && default < generous && generous <= ceiling, "{name}");
+    }
+}
+
 #[test]
 fn readme_folder_map_is_complete() {
     let (readme, ignored) = (read("README.md"), read(".gitignore"));

@@ -18,22 +18,21 @@ impl Limits {
     #[new]
     #[pyo3(signature = (**overrides))]
     fn new(overrides: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut core = Core::default();
-        for (name, value) in overrides.into_iter().flatten() {
-            let name: String = name.extract()?;
-            let Some(&(_, _, ceiling)) = Core::TABLE.iter().find(|(known, ..)| *known == name) else {
-                return Err(PyTypeError::new_err(format!("Limits has no limit named {name:?}")));
-            };
-            let refuse = || PyValueError::new_err(format!("Limits.{name} may be 0 to {ceiling}"));
-            let value = value.extract::<u64>().map_err(|error| {
-                match value.is_instance_of::<pyo3::types::PyInt>() {
-                    true => refuse(),
-                    false => error,
-                }
-            })?;
-            core = core.with(&name, value).ok_or_else(refuse)?;
-        }
-        Ok(Limits { core })
+        changed(Core::default(), overrides)
+    }
+
+    /// For answers that are small.
+    #[staticmethod]
+    #[pyo3(signature = (**overrides))]
+    fn strict(overrides: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        changed(Core::strict(), overrides)
+    }
+
+    /// For large data on a large machine.
+    #[staticmethod]
+    #[pyo3(signature = (**overrides))]
+    fn generous(overrides: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        changed(Core::generous(), overrides)
     }
 
     fn __getattr__(&self, name: &str) -> PyResult<u64> {
@@ -78,4 +77,22 @@ impl Limits {
 /// The limits of a call: those given, or the defaults.
 pub(crate) fn chosen(limits: Option<&Bound<'_, Limits>>) -> Core {
     limits.map_or_else(Core::default, |limits| limits.get().core.clone())
+}
+
+/// The limits with those changed that are named.
+fn changed(mut core: Core, overrides: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
+    for (name, value) in overrides.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let Some(&(_, _, ceiling)) = Core::TABLE.iter().find(|(known, ..)| *known == name) else {
+            return Err(PyTypeError::new_err(format!("Limits has no limit named {name:?}")));
+        };
+        let refuse = || PyValueError::new_err(format!("Limits.{name} may be 0 to {ceiling}"));
+        let value =
+            value.extract::<u64>().map_err(|error| match value.is_instance_of::<pyo3::types::PyInt>() {
+                true => refuse(),
+                false => error,
+            })?;
+        core = core.with(&name, value).ok_or_else(refuse)?;
+    }
+    Ok(Limits { core })
 }

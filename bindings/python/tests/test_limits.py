@@ -26,6 +26,8 @@ TABLE = [
     ("frames", 256, 4096),
     ("text", 64 * KIB, MIB),
     ("descriptor", MIB, 64 * MIB),
+    ("dtype_fields", 1024, 65_536),
+    ("dtype_depth", 8, 32),
 ]
 
 
@@ -40,6 +42,31 @@ def test_defaults_and_ceilings(name: str, default: int, ceiling: int) -> None:
             Limits(**{name: value})
     with pytest.raises(ValueError, match=f"{ceiling:_}|{ceiling:,}|{ceiling}"):
         Limits(**{name: ceiling + 1})
+
+
+def test_profiles() -> None:
+    """Each limit rises from profile to profile, each profile takes changes, and a change keeps the rest."""
+    strict, generous = Limits.strict(), Limits.generous()
+    assert sorted(name for name, *_ in TABLE) == sorted(Limits.TABLE)
+    for name, default, ceiling in TABLE:
+        low, high = getattr(strict, name), getattr(generous, name)
+        assert type(low) is type(high) is int
+        assert 0 < low < default < high <= ceiling
+        for profile in (Limits.strict, Limits.generous):
+            changed = profile(**{name: 1})
+            assert getattr(changed, name) == 1
+            assert changed != profile() == profile(**{name: getattr(profile(), name)})
+    assert (strict.depth, strict.memory, generous.memory) == (32, 64 * MIB, 16 * GIB)
+    nested: list[object] = []
+    for _ in range(32):
+        nested = [nested]
+    with pytest.raises(hookless.LimitExceeded, match="depth_limit"):
+        loads(dumps(nested), limits=Limits.strict())
+    assert_same(loads(dumps(nested[0]), limits=Limits.strict()), nested[0])
+    with pytest.raises(ValueError, match="depth"):
+        Limits.strict(depth=513)
+    with pytest.raises(TypeError, match="dept"):
+        Limits.generous(dept=5)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("value", ["5", 1.5, None, b"1"], ids=repr)

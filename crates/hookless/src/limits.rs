@@ -3,8 +3,9 @@
 use crate::error::{Code, Error, Result};
 
 macro_rules! limits {
-    ($($name:ident $default:expr, $ceiling:expr, $code:ident, $doc:literal;)*) => {
-        /// Where a decoder, and an encoder, stops. Each field quotes its rule in `proto/limits.md`.
+    ($($name:ident $strict:expr, $default:expr, $generous:expr, $ceiling:expr, $code:ident, $doc:literal;)*) => {
+        /// Where a decoder, and an encoder, stops: [`Limits::strict`], the default, [`Limits::generous`], or any of them with
+        /// changes. Each field quotes its rule in `proto/limits.md`.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct Limits {
             $(#[doc = $doc] pub $name: u64,)*
@@ -19,6 +20,18 @@ macro_rules! limits {
         impl Limits {
             /// Name, default and hard ceiling of each limit.
             pub const TABLE: &'static [(&'static str, u64, u64)] = &[$((stringify!($name), $default, $ceiling),)*];
+
+            /// For answers that are small: what an honest child sends of text, numbers and short tables. See `proto/limits.md`.
+            #[must_use]
+            pub const fn strict() -> Limits {
+                Limits { $($name: $strict,)* }
+            }
+
+            /// For large data on a large machine, from a child that is mistrusted less. See `proto/limits.md`.
+            #[must_use]
+            pub const fn generous() -> Limits {
+                Limits { $($name: $generous,)* }
+            }
 
             /// The limits with one of them changed; none when the name is unknown or the value past the ceiling.
             pub fn with(mut self, name: &str, value: u64) -> Option<Limits> {
@@ -47,20 +60,21 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 limits! {
-    depth 128, 512, DepthLimit, "L1: arrays, nodes and maps open at once.";
-    body 256 * MIB, 4 * GIB, BodyLimit, "L2: bytes of a body.";
-    region 8 * GIB, 1024 * GIB, RegionLimit, "L3: bytes of a data region.";
-    memory GIB, 64 * GIB, MemoryLimit, "L4: sum of the charges of [`charge`].";
-    nodes 32 * MIB, GIB, NodeLimit, "L5: values in one body.";
-    int_bytes 16 * KIB, MIB, IntLimit, "L6: magnitude of an int, in bytes.";
-    chain 64, 128, ChainLimit, "L7: exceptions linked by cause and context, on the longest path.";
-    group_depth 16, 64, GroupLimit, "L7: exception groups inside exception groups.";
-    exceptions 256, 1024, ExceptionLimit, "L7: exceptions in one report.";
-    frames 256, 4096, FrameLimit, "L7: traceback frames of one exception.";
-    text 64 * KIB, MIB, TextLimit, "L7: bytes of one text of a descriptor.";
-    descriptor MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
-    dtype_fields 1024, 65_536, DtypeLimit, "L9: fields of one dtype, those of nested ones included.";
-    dtype_depth 8, 32, DtypeLimit, "L9: structures inside structures.";
+    // strict, default, generous, hard ceiling
+    depth 32, 128, 256, 512, DepthLimit, "L1: arrays, nodes and maps open at once.";
+    body 16 * MIB, 256 * MIB, 2 * GIB, 4 * GIB, BodyLimit, "L2: bytes of a body.";
+    region 256 * MIB, 8 * GIB, 256 * GIB, 1024 * GIB, RegionLimit, "L3: bytes of a data region.";
+    memory 64 * MIB, GIB, 16 * GIB, 64 * GIB, MemoryLimit, "L4: sum of the charges of [`charge`].";
+    nodes MIB, 32 * MIB, 256 * MIB, GIB, NodeLimit, "L5: values in one body.";
+    int_bytes KIB, 16 * KIB, 128 * KIB, MIB, IntLimit, "L6: magnitude of an int, in bytes.";
+    chain 16, 64, 128, 128, ChainLimit, "L7: exceptions linked by cause and context, on the longest path.";
+    group_depth 4, 16, 32, 64, GroupLimit, "L7: exception groups inside exception groups.";
+    exceptions 32, 256, 1024, 1024, ExceptionLimit, "L7: exceptions in one report.";
+    frames 64, 256, 4096, 4096, FrameLimit, "L7: traceback frames of one exception.";
+    text 16 * KIB, 64 * KIB, MIB, MIB, TextLimit, "L7: bytes of one text of a descriptor.";
+    descriptor 256 * KIB, MIB, 16 * MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
+    dtype_fields 64, 1024, 16_384, 65_536, DtypeLimit, "L9: fields of one dtype, those of nested ones included.";
+    dtype_depth 4, 8, 16, 32, DtypeLimit, "L9: structures inside structures.";
 }
 
 /// L8: entries of one data region.

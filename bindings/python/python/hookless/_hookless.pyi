@@ -170,6 +170,8 @@ def lockdown(
 class Limits:
     """Where decoding and encoding stop (proto/limits.md). `Limits(depth=32)` changes one and keeps the rest.
 
+    `Limits.strict()` and `Limits.generous()` are the other two profiles, and take changes alike.
+
     Raises ValueError for a value past the hard ceiling, TypeError for an unknown name.
     """
 
@@ -200,6 +202,10 @@ class Limits:
     """Bytes of one text of a report."""
     descriptor: Final[int]
     """Bytes of one report."""
+    dtype_fields: Final[int]
+    """Fields of one dtype, those of nested ones included."""
+    dtype_depth: Final[int]
+    """Structures inside structures."""
 
     def __new__(
         cls,
@@ -216,7 +222,49 @@ class Limits:
         frames: int = ...,
         text: int = ...,
         descriptor: int = ...,
+        dtype_fields: int = ...,
+        dtype_depth: int = ...,
     ) -> Limits: ...
+    @staticmethod
+    def strict(
+        *,
+        depth: int = ...,
+        body: int = ...,
+        region: int = ...,
+        memory: int = ...,
+        nodes: int = ...,
+        int_bytes: int = ...,
+        chain: int = ...,
+        group_depth: int = ...,
+        exceptions: int = ...,
+        frames: int = ...,
+        text: int = ...,
+        descriptor: int = ...,
+        dtype_fields: int = ...,
+        dtype_depth: int = ...,
+    ) -> Limits:
+        """For answers that are small: text, numbers, short tables."""
+
+    @staticmethod
+    def generous(
+        *,
+        depth: int = ...,
+        body: int = ...,
+        region: int = ...,
+        memory: int = ...,
+        nodes: int = ...,
+        int_bytes: int = ...,
+        chain: int = ...,
+        group_depth: int = ...,
+        exceptions: int = ...,
+        frames: int = ...,
+        text: int = ...,
+        descriptor: int = ...,
+        dtype_fields: int = ...,
+        dtype_depth: int = ...,
+    ) -> Limits:
+        """For large data on a large machine, from a child that is mistrusted less."""
+
     def __copy__(self, /) -> Limits: ...
     def __deepcopy__(self, /, _memo: object) -> Limits: ...
     def __eq__(self, other: object, /) -> bool: ...

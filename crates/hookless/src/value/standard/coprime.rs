@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::iter::repeat;
 use std::mem::swap;
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
+use crate::memory;
 
 /// Coefficients are at most this, so that the difference of two products, and a carry, fit an `i128`.
 const MOST: u64 = 1 << 62;
@@ -39,7 +40,7 @@ pub(super) fn coprime(one: &[u8], other: &[u8]) -> Result<bool> {
         match Steps::of(&a, &b) {
             Some(steps) => {
                 // Both were made with room for the longer one.
-                b.resize(a.len(), 0);
+                memory::resize(&mut b, a.len(), 0)?;
                 steps.take(&mut a, &mut b);
             }
             None => reduce(&mut a, &b),
@@ -49,10 +50,9 @@ pub(super) fn coprime(one: &[u8], other: &[u8]) -> Result<bool> {
 
 /// Limbs of a magnitude, the lowest first, with room for `len` of them.
 fn limbs(bytes: &[u8], len: usize) -> Result<Vec<u64>> {
-    let mut found = Vec::new();
-    found.try_reserve_exact(len).map_err(|_| Error::new(Code::OutOfMemory))?;
+    let mut found = memory::room(len)?;
     let limb = |chunk: &[u8]| chunk.iter().fold(0u64, |limb, &byte| (limb << 8) | u64::from(byte));
-    found.extend(bytes.rchunks(8).map(limb));
+    bytes.rchunks(8).try_for_each(|chunk| memory::push(&mut found, limb(chunk)))?;
     Ok(found)
 }
 

@@ -1,7 +1,6 @@
 //! Frames of Python values from a stream of bytes: the pure assembler, and the memory of the objects it fills.
 
 use hookless::frame::{Assembler, FrameKind, Head, Want};
-use hookless::session::check_shape;
 use hookless::{Code, Error, Limits};
 use pyo3::prelude::*;
 
@@ -121,9 +120,6 @@ impl Inbox {
                     return Err(Failed::Python(interrupt));
                 }
                 let value = built?;
-                if let Some(head) = self.assembler.head() {
-                    check_shape(head.kind, self.assembler.body())?;
-                }
                 self.pending = Some(value.unbind());
                 Ok(None)
             }

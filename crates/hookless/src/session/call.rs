@@ -30,7 +30,7 @@ impl Verb {
 ///
 /// # Errors
 /// `bad_call` (S4), `bad_control` (S2).
-pub fn check_shape(kind: FrameKind, body: &[u8]) -> Result<()> {
+pub(crate) fn check_shape(kind: FrameKind, body: &[u8]) -> Result<()> {
     match kind {
         FrameKind::Call => check_call(body),
         FrameKind::Hello => Hello::parse(body).map(|_| ()),

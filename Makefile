@@ -34,8 +34,8 @@ bench: ## measure dumps and loads against pickle and msgspec, and the start of a
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/start.py
 
-fuzz: ## run the mutation test for SECONDS=60, in release mode
-	HOOKLESS_FUZZ_SECONDS=$(SECONDS) cargo test --locked --release -p hookless-tests --test mutation -- --nocapture
+fuzz: ## run the fuzz targets for SECONDS=60 in all; TARGETS="value stream" runs these
+	@tools/python.sh tools/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
 soak: ## (comes with a later milestone: there is nothing to run for hours yet)
 	@echo "make soak: there is no soak test yet; it comes with a later milestone. make fuzz SECONDS=3600 is there." >&2

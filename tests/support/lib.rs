@@ -4,6 +4,8 @@
 //! repository, not of the code under test.
 
 mod arrays;
+pub mod check;
+pub mod counting;
 pub mod describe;
 pub mod generate;
 mod generate_standard;

@@ -2,6 +2,7 @@
 //!
 //! `planted` has a check look at a decoder with a planted bug instead of hookless's: a check that does not find it is none.
 
+pub mod session;
 pub mod value;
 
 use hookless::Error;

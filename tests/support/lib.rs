@@ -11,6 +11,7 @@ pub mod generate;
 mod generate_standard;
 pub mod hex;
 pub mod mutate;
+pub mod session;
 mod standard;
 pub mod typed;
 pub mod vectors;

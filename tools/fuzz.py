@@ -4,8 +4,8 @@
     tools/python.sh tools/fuzz.py --smoke                      a fixed number of runs; planted bugs have to be found
     tools/python.sh tools/fuzz.py --minimise                   put what is new in target/fuzz into tests/fuzz/corpus
 
-The targets are the programs of tests/fuzz/Cargo.toml. Each begins with the vectors of proto/ and the corpus in git; what it finds that
-reaches new code is kept in target/fuzz/TARGET/corpus. An input that fails is printed in hex, with the command that replays it.
+The targets are the programs of tests/fuzz and, with Python embedded, of tests/fuzz/python. Each begins with
+the vectors of proto/ and the corpus in git; what it finds that reaches new code is kept in target/fuzz/TARGET/corpus. An input that fails is printed in hex, with the command that replays it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,24 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from steps import ROOT, Steps, environment, stop
-from venvs import check_compilers
+from venvs import BINDING, Environment, check_compilers
 
 CARGO_FUZZ = "0.13.2"
 CRATE = ROOT / "tests" / "fuzz"
+# Its targets have the Python inside that runs this program.
+EMBEDDED = CRATE / "python"
 WORK = ROOT / "target" / "fuzz"
 
 # What a smoke runs: enough to find the planted bug several times over, see `smoke`.
@@ -42,6 +47,8 @@ class Target:
 
     name: str
     program: Path
+    # What it needs in its environment.
+    env: Mapping[str, str]
 
     @property
     def work(self) -> Path:
@@ -86,7 +93,7 @@ def run(target: Target, *arguments: str | Path, name: str, planted: bool = False
     shutil.rmtree(artifacts, ignore_errors=True)
     artifacts.mkdir(parents=True)
     command = [target.program, *LIMITS, f"-artifact_prefix={artifacts}/", "-print_final_stats=1", *arguments]
-    env = environment({"HOOKLESS_PLANTED": "1"} if planted else {})
+    env = environment({**target.env, "HOOKLESS_PLANTED": "1"})
     if not planted:
         env.pop("HOOKLESS_PLANTED", None)
     done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, errors="replace")
@@ -101,21 +108,48 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
     _check_cpp(env["PATH"])
     if subprocess.run(["cargo", "fuzz", "--version"], env=env, capture_output=True).returncode != 0:
         steps.run("set-up: cargo-fuzz", "cargo", "install", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ)
-    known = [one["name"] for one in tomllib.loads((CRATE / "Cargo.toml").read_text())["bin"]]
+    known = {name: crate for crate in (CRATE, EMBEDDED) for name in _programs(crate)}
     for name in names:
         if name not in known:
             stop(f"fuzz: no target {name}; there are {', '.join(known)}")
     # Link-time optimisation only makes the build long; debug assertions and overflow checks are on.
-    fast = {"CARGO_PROFILE_RELEASE_LTO": "off"}
+    fast = {"CARGO_PROFILE_RELEASE_LTO": "off", "PYO3_PYTHON": sys.executable}
     triple = _host_triple(env)
     target_dir = Path(env.get("CARGO_TARGET_DIR") or ROOT / "target")
+    embedding = _python(steps) if EMBEDDED in map(known.get, names or known) else {}
+    targets = []
     for name in names or known:
-        build = ("cargo", "fuzz", "build", "--fuzz-dir", CRATE, "-s", "none", "--target", triple, name)
+        crate = known[name]
+        build = ("cargo", "fuzz", "build", "--fuzz-dir", crate, "-s", "none", "--target", triple, name)
         steps.run(f"build {name}", *build, env=fast)
+        needs = embedding if crate == EMBEDDED else {}
+        targets.append(Target(name, target_dir / triple / "release" / name, needs))
     shutil.rmtree(WORK / "seeds", ignore_errors=True)
     seeds = ("cargo", "run", "--locked", "--release", "-p", "hookless-tests", "--example", "seeds")
     steps.run("seeds from the vectors", *seeds, WORK / "seeds")
-    return [Target(name, target_dir / triple / "release" / name) for name in names or known]
+    return targets
+
+
+def _programs(crate: Path) -> list[str]:
+    return [one["name"] for one in tomllib.loads((crate / "Cargo.toml").read_text())["bin"]]
+
+
+def _python(steps: Steps) -> dict[str, str]:
+    """What an embedded Python is told: where it lives, hookless's own modules in this tree, and NumPy."""
+    settings = sysconfig.get_config_vars()
+    library = "LDLIBRARY" if settings["Py_ENABLE_SHARED"] else "LIBRARY"
+    if not (Path(settings["LIBDIR"]) / settings[library]).exists():
+        _install(f"libpython{settings['py_version_short']}-dev", f"{settings[library]} to be linked with")
+    venv = Environment(".venv-fuzz")
+    venv.ensure(steps, ("numpy",), hookless=False)
+    (packages,) = venv.path.glob("lib/python3*/site-packages")
+    return {
+        "PYTHONHOME": sys.base_prefix,
+        "PYTHONPATH": os.pathsep.join([str(BINDING / "python"), str(packages)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Keyed as ever, but alike in each run.
+        "PYTHONHASHSEED": "1",
+    }
 
 
 def _host_triple(env: dict[str, str]) -> str:
@@ -125,12 +159,15 @@ def _host_triple(env: dict[str, str]) -> str:
 
 def _check_cpp(path: str) -> None:
     """LibFuzzer is compiled from C++."""
-    if any(shutil.which(name, path=path) for name in ("c++", "g++", "clang++")):
-        return
-    if os.geteuid() != 0 or shutil.which("apt-get", path=path) is None:
-        stop("no C++ compiler, of which libFuzzer is built. Debian, Ubuntu: sudo apt-get install g++")
+    if not any(shutil.which(name, path=path) for name in ("c++", "g++", "clang++")):
+        _install("g++", "C++ compiler, of which libFuzzer is built")
+
+
+def _install(package: str, missing: str) -> None:
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        stop(f"no {missing}. Debian, Ubuntu: sudo apt-get install {package}")
     subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", "g++"], check=True)
+    subprocess.run(["apt-get", "install", "-y", "-qq", package], check=True)
 
 
 def fuzz(targets: list[Target], seconds: int) -> bool:
@@ -155,7 +192,10 @@ def fuzz(targets: list[Target], seconds: int) -> bool:
 def report(outcome: Outcome, limit: str) -> None:
     """Print the line of a run, and what it found."""
     found = "1 finding" if outcome.failed else "0 findings"
-    print(f"{outcome.target.name:<12} {limit}: {outcome.runs} executions, {outcome.covered}, {found}", flush=True)
+    print(
+        f"{outcome.target.name:<12} {limit}: {outcome.runs} executions, {outcome.covered}, {found}",
+        flush=True,
+    )
     if not outcome.failed:
         return
     print("\n".join(outcome.output.splitlines()[-40:]))
@@ -163,7 +203,10 @@ def report(outcome: Outcome, limit: str) -> None:
         content = outcome.input.read_bytes()
         shown = content[:4096].hex() + (" … (cut)" if len(content) > 4096 else "")
         print(f"\nthe input, {len(content)} bytes, in hex:\n{shown}\nOnce more, without the fuzzer:")
-        print(f"  cargo run -p hookless-fuzz --bin {outcome.target.name} -- {outcome.input}")
+        needs = {**outcome.target.env, **({"PYO3_PYTHON": sys.executable} if outcome.target.env else {})}
+        setting = "".join(f"{name}={shlex.quote(value)} " for name, value in needs.items())
+        package = "hookless-fuzz-python" if outcome.target.env else "hookless-fuzz"
+        print(f"  {setting}cargo run -p {package} --bin {outcome.target.name} -- {outcome.input}")
 
 
 def smoke(targets: list[Target]) -> bool:

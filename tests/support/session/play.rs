@@ -219,6 +219,24 @@ pub fn play(input: &[u8], planted: bool) -> Vec<Told> {
     told
 }
 
+/// What a peer says that nobody answers, to an end that opens a call, or answers it, whenever it can.
+pub fn peer_bytes(role: Role, input: &[u8]) -> Vec<u8> {
+    let mut drawn = Drawn(input);
+    drawn.byte();
+    let mut model = Model::new(role, limits());
+    let (mut said, mut past) = (Vec::new(), 0);
+    while !drawn.0.is_empty() && past < 2 {
+        past += u8::from(model.state == State::Closed);
+        if [(Role::Host, State::Idle), (Role::Worker, State::Open)].contains(&(role, model.state)) {
+            model.step(Step::Act);
+        }
+        let frame = frame(role, &model, &mut drawn);
+        model.feed(&frame);
+        said.extend(frame);
+    }
+    said
+}
+
 /// Both told the same.
 fn same<T>(told: &mut Vec<Told>, model: T, real: T, of: impl std::fmt::Debug)
 where

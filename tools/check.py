@@ -6,7 +6,14 @@ from steps import Steps, cargo_tests, last_line, pytest_tests
 from venvs import BINDING, Environment, check_compilers
 
 NEEDS = ("test", "lint", "demo", "bench", "pandas")
-TYPED = ("bindings/python/python", "bindings/python/tests", "examples", "benches/python", "tests/fuzz/python", "tools")
+TYPED = (
+    "bindings/python/python",
+    "bindings/python/tests",
+    "examples",
+    "benches/python",
+    "tests/fuzz/python",
+    "tools",
+)
 
 
 def check(steps: Steps) -> None:

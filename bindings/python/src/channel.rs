@@ -133,9 +133,11 @@ impl Channel {
                 return Err(error);
             }
         };
+        // The session first: whatever `on_output` raises, the call is over.
+        let event = arrived.as_ref().map(|arrived| state.end.handle(arrived));
         drain(py, &outputs)?;
-        let Some(arrived) = arrived else { return Ok(("eof", py.None())) };
-        match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
+        let (Some(arrived), Some(event)) = (arrived, event) else { return Ok(("eof", py.None())) };
+        match event.map_err(|error| decode_error(py, &error))? {
             Event::Host(HostEvent::Failed) => Ok(("error", arrived.value)),
             _ => Ok(("result", arrived.value)),
         }
@@ -212,10 +214,15 @@ impl Channel {
         // The state moves on only when the answer could be encoded.
         let mut next = worker.clone();
         let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
-        with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
+        let sent = with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
             let held = Held::of(region)?;
-            self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None)
+            Ok(self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None))
         })?;
+        if let Err(error) = sent {
+            // A part of it may be gone: nothing can follow.
+            state.end.close();
+            return Err(error);
+        }
         state.end = End::Worker(next);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -27,9 +28,9 @@ def hello(body: bytes) -> bytes:
 class Pair:
     """One end under test, and the socket of its peer."""
 
-    def __init__(self, role: Role, limits: Limits | None = None) -> None:
+    def __init__(self, role: Role, limits: Limits | None = None, stall: float = PATIENCE) -> None:
         ours, self.peer = socket.socketpair()
-        self.channel = Channel(ours.detach(), role, limits=limits, stall=PATIENCE)
+        self.channel = Channel(ours.detach(), role, limits=limits, stall=stall)
 
     def call(self) -> object:
         return self.channel.call(
@@ -118,4 +119,44 @@ def test_s10_the_end_of_the_stream_ends_the_session(role: Role, other: bytes) ->
     with pytest.raises(hookless.ProtocolError) as caught:
         step()
     assert caught.value.code == "unexpected_frame"
+    pair.close()
+
+
+def test_s9_nothing_follows_a_part_of_a_frame() -> None:
+    """An answer that stalls half-way ends the session: no other frame is sent behind its first bytes."""
+    pair = Pair("worker", stall=0.2)
+    call = naive.array(
+        [naive.integer(0), naive.text("m:f"), naive.NIL, naive.node(naive.TUPLE, []), naive.mapping([])]
+    )
+    pair.peer.sendall(hello(HOST) + naive.frame(call, kind=naive.CALL, call_id=1))
+    pair.channel.hello(PATIENCE)
+    assert pair.channel.receive() is not None
+    with pytest.raises(hookless.Stalled):
+        pair.channel.reply(bytes(50_000_000))
+    with pytest.raises(hookless.ProtocolError) as caught:
+        pair.channel.reply(None)
+    assert caught.value.code == "unexpected_frame"
+    with pytest.raises(hookless.ProtocolError):
+        pair.channel.receive()
+    pair.close()
+
+
+def test_output_that_cannot_be_handed_over_ends_the_call_alone() -> None:
+    """The answer has come before the output is looked at: the next call can be made."""
+    pair = Pair("host")
+    answers = [naive.frame(b"\xc0", kind=naive.RESULT, call_id=number) for number in (1, 2)]
+    pair.peer.sendall(hello(WORKER) + b"".join(answers))
+    pair.channel.hello(PATIENCE)
+    reading, writing = os.pipe()
+    os.write(writing, b"said")
+
+    def refuse(index: int, data: bytes) -> None:
+        raise KeyboardInterrupt
+
+    arguments: Any = (0, "m:f", None, (), {})
+    with pytest.raises(KeyboardInterrupt):
+        pair.channel.call(*arguments, deadline=PATIENCE, outputs=[reading], on_output=refuse)
+    assert pair.call() == ("result", None)
+    os.close(reading)
+    os.close(writing)
     pair.close()

@@ -1,5 +1,9 @@
 //! The Python host in a fuzz target's own process: what `hookless.loads` makes of a frame, compared with what Rust's `decode` does.
 //!
+//! libpython is linked into the target, the binding with it, so libFuzzer sees the binding's branches as it sees the reader's. Of each
+//! frame `loads`, `loads(copy=False)`, `decode` of parts and `load` of a file say what Rust says, and what is accepted is written as the
+//! same bytes; now and then [`Host::check`] looks at what decoding must leave as it is (`watch.py`).
+//!
 //! It needs `PYTHONHOME` and `PYTHONPATH` (the package's folder, and NumPy's), which `tools/fuzz.py` sets.
 
 pub mod channel;

@@ -37,8 +37,8 @@ bench: ## measure dumps and loads against pickle and msgspec, and the start of a
 attacks: ## try each attack of tests/attacks on pickle or a peer, and then on hookless (ARGS="3 17" for some)
 	@tools/python.sh tools/venvs.py test pandas peers peers-numpy -- tests/attacks/run.py $(ARGS)
 
-fuzz: ## run the mutation test for SECONDS=60, in release mode
-	HOOKLESS_FUZZ_SECONDS=$(SECONDS) cargo test --locked --release -p hookless-tests --test mutation -- --nocapture
+fuzz: ## run the fuzz targets for SECONDS=60 in all; TARGETS="value stream" runs these
+	@tools/python.sh tools/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
 soak: ## (comes with a later milestone: there is nothing to run for hours yet)
 	@echo "make soak: there is no soak test yet; it comes with a later milestone. make fuzz SECONDS=3600 is there." >&2

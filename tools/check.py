@@ -12,6 +12,7 @@ TYPED = (
     "examples",
     "benches/python",
     "tests/attacks",
+    "tests/fuzz/python",
     "tools",
 )
 

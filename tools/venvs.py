@@ -39,8 +39,8 @@ class Environment:
         self.base = base
         self._stamp = self.path / "hookless.json"
 
-    def ensure(self, steps: Steps, needs: Sequence[str]) -> None:
-        """Make the environment have `needs` and hookless as it is in the tree now.
+    def ensure(self, steps: Steps, needs: Sequence[str], *, hookless: bool = True) -> None:
+        """Make the environment have `needs` and, unless it is not wanted, hookless as it is in the tree now.
 
         A need is a pin ("numpy==2.0.2") or the middle of the name of a file tools/requirements-*.txt.
         """
@@ -55,6 +55,8 @@ class Environment:
             self._write_stamp({"maker": maker})
             self._install(steps, list(pins))
             stamp = self._write_stamp(stamp | pins)
+        if not hookless:
+            return
         sources = _hash_sources()
         if stamp.get("sources") != sources:
             wheel = self._wheel(steps, sources)

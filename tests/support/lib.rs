@@ -5,11 +5,14 @@
 
 pub mod allocator;
 mod arrays;
+pub mod check;
+pub mod counting;
 pub mod describe;
 pub mod generate;
 mod generate_standard;
 pub mod hex;
 pub mod mutate;
+pub mod session;
 mod standard;
 pub mod typed;
 pub mod vectors;

@@ -17,7 +17,7 @@ use crate::errors::{decode_error, raise};
 use crate::failure::Failure;
 use crate::ffi::descriptor;
 use crate::ffi::fallible::{self, Str, Unsigned};
-use crate::inbox::{Arrived, Inbox};
+use crate::inbox::{Arrived, Failed, Inbox};
 use crate::limits::{Limits, chosen};
 use crate::wait::{Ends, Outgoing, Patience, Turn, is_early, ready_output, turn};
 
@@ -143,9 +143,11 @@ impl Channel {
                 return Err(error);
             }
         };
+        // The session first: whatever `on_output` raises, the call is over.
+        let event = arrived.as_ref().map(|arrived| state.end.handle(arrived));
         drain(py, &outputs)?;
-        let Some(arrived) = arrived else { return Ok(("eof", py.None())) };
-        match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
+        let (Some(arrived), Some(event)) = (arrived, event) else { return Ok(("eof", py.None())) };
+        match event.map_err(|error| decode_error(py, &error))? {
             Event::Host(HostEvent::Failed) => Ok(("error", arrived.value)),
             _ => Ok(("result", arrived.value)),
         }
@@ -222,10 +224,15 @@ impl Channel {
         // The state moves on only when the answer could be encoded.
         let mut next = worker.clone();
         let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
-        with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
+        let sent = with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
             let held = Held::of(region)?;
-            self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None)
+            Ok(self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None))
         })?;
+        if let Err(error) = sent {
+            // A part of it may be gone: nothing can follow.
+            state.end.close();
+            return Err(error);
+        }
         state.end = End::Worker(next);
         Ok(())
     }
@@ -242,6 +249,9 @@ impl Channel {
     ) -> PyResult<Option<Arrived>> {
         let State { socket, inbox, end } = state;
         let Some(channel) = socket.as_ref() else { return Err(closed(py)) };
+        if reads && end.is_closed() {
+            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("the session is closed")));
+        }
         let now = Instant::now();
         let deadline = deadline.map(seconds).transpose()?.and_then(|wait| now.checked_add(wait));
         let mut patience = Patience { deadline, stall: self.stall, moved: now };
@@ -259,7 +269,12 @@ impl Channel {
                         return Ok(Some(arrived));
                     }
                 }
-                Ok(Turn::Sent | Turn::Eof) => return Ok(None),
+                Ok(Turn::Sent) => return Ok(None),
+                // S10: nothing more can come.
+                Ok(Turn::Eof) => {
+                    end.close();
+                    return Ok(None);
+                }
                 Ok(Turn::Output(index, bytes)) => {
                     if bytes.is_empty() {
                         descriptors[index] = -1;
@@ -281,16 +296,27 @@ impl Channel {
     }
 }
 
-/// Puts received bytes to use: checks a head against the session as soon as it is there, builds, checks, and hands out a whole frame.
+/// Puts received bytes to use. An error of the wire or of the session closes that (S9); what Python raises on its own account (Ctrl-C)
+/// does not, for no byte is lost by it.
 fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> PyResult<Option<Arrived>> {
+    take(py, inbox, end, count).map_err(|failed| {
+        if let Failed::Wire(_) = failed {
+            end.close();
+        }
+        failed.raised(py)
+    })
+}
+
+/// Checks a head against the session as soon as it is there, builds, checks, and hands out a whole frame.
+fn take(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Result<Option<Arrived>, Failed> {
     use hookless::frame::Want;
     match inbox.assembler.want() {
         Want::Slot { .. } => inbox.assembler.advance_slot(count as u64),
         _ => {
             let had_head = inbox.assembler.head().is_some();
-            inbox.advance(count).map_err(|failed| failed.raised(py))?;
+            inbox.advance(count)?;
             if let (false, Some(head), End::Host(host)) = (had_head, inbox.assembler.head(), end) {
-                host.check_head(&head).map_err(|error| decode_error(py, &error))?;
+                host.check_head(&head)?;
             }
         }
     }
@@ -298,7 +324,7 @@ fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Py
         match inbox.assembler.want() {
             Want::Bytes | Want::Slot { .. } => return Ok(None),
             Want::Build | Want::Check { .. } | Want::Done => {
-                if let Some(arrived) = inbox.settle(py).map_err(|failed| failed.raised(py))? {
+                if let Some(arrived) = inbox.settle(py)? {
                     return Ok(Some(arrived));
                 }
             }
@@ -320,8 +346,16 @@ impl End {
     }
 
     fn close(&mut self) {
-        if let End::Host(host) = self {
-            host.close();
+        match self {
+            End::Host(host) => host.close(),
+            End::Worker(worker) => worker.close(),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match self {
+            End::Host(host) => host.is_closed(),
+            End::Worker(worker) => worker.is_closed(),
         }
     }
 

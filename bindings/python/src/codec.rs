@@ -15,7 +15,7 @@ use crate::errors::{decode_error, decode_memory, encode_error, encode_memory};
 use crate::ffi::fallible::{self, Str};
 use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, check_value};
 use crate::limits::{Limits, chosen};
 use crate::typed::converted;
 use crate::walk::Walker;
@@ -261,10 +261,7 @@ fn load_slice<'py>(
     let mut targets = Targets::default();
     crate::warm::warm(py)?;
     let frame = split(data, limits).map_err(refuse)?;
-    if frame.head.kind != FrameKind::Value {
-        let note = format!("{} is not VALUE", frame.head.kind.name());
-        return Err(refuse(Error::at(Code::UnknownFrameKind, 5).note(note)));
-    }
+    check_value(&frame.head).map_err(refuse)?;
     let source = match views {
         Some(owner) => {
             let start = frame.region.as_ptr() as usize - owner.as_bytes().as_ptr() as usize;
@@ -337,11 +334,7 @@ fn decode<'py>(
         }
     }
     match found {
-        Some(frame) if frame.head.kind == FrameKind::Value => Ok(frame.value.into_bound(py)),
-        Some(frame) => {
-            let note = format!("{} is not VALUE", frame.head.kind.name());
-            Err(decode_error(py, &Error::at(Code::UnknownFrameKind, 5).note(note)))
-        }
+        Some(frame) => Ok(frame.value.into_bound(py)),
         None => Err(decode_error(py, &inbox.truncated())),
     }
 }

@@ -1,7 +1,6 @@
 //! Frames of Python values from a stream of bytes: the pure assembler, and the memory of the objects it fills.
 
 use hookless::frame::{Assembler, FrameKind, Head, Want};
-use hookless::session::check_shape;
 use hookless::{Code, Error, Limits};
 use pyo3::prelude::*;
 
@@ -62,7 +61,7 @@ impl Inbox {
         Inbox { assembler: Assembler::new(limits), targets: Targets::default(), pending: None, exactly: None }
     }
 
-    /// Says that `total` bytes are there, and that they shall be one frame.
+    /// Says that `total` bytes are there, and that they shall be one VALUE frame.
     pub(crate) fn expect_exactly(&mut self, total: u64) {
         self.exactly = Some(total);
     }
@@ -105,7 +104,7 @@ impl Inbox {
         let had_head = self.assembler.head().is_some();
         self.assembler.advance(count)?;
         if let (false, Some(head), Some(total)) = (had_head, self.assembler.head(), self.exactly) {
-            check_total(&head, total)?;
+            check_whole(&head, total)?;
         }
         Ok(())
     }
@@ -121,9 +120,6 @@ impl Inbox {
                     return Err(Failed::Python(interrupt));
                 }
                 let value = built?;
-                if let Some(head) = self.assembler.head() {
-                    check_shape(head.kind, self.assembler.body())?;
-                }
                 self.pending = Some(value.unbind());
                 Ok(None)
             }
@@ -148,8 +144,8 @@ impl Inbox {
     }
 }
 
-/// F14 for a frame whose bytes are all there.
-fn check_total(head: &Head, total: u64) -> hookless::Result<()> {
+/// F14 for a frame whose bytes are all there; it has to be VALUE.
+fn check_whole(head: &Head, total: u64) -> hookless::Result<()> {
     let end = head.frame_len();
     if total < end {
         return Err(Error::at(Code::Truncated, total));
@@ -157,5 +153,13 @@ fn check_total(head: &Head, total: u64) -> hookless::Result<()> {
     if total > end {
         return Err(Error::at(Code::TrailingBytes, end).note(format!("{} bytes", total - end)));
     }
-    Ok(())
+    check_value(head)
+}
+
+/// The one kind that `loads` and `decode` take.
+pub(crate) fn check_value(head: &Head) -> hookless::Result<()> {
+    if head.kind == FrameKind::Value {
+        return Ok(());
+    }
+    Err(Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", head.kind.name())))
 }

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use hookless::array::{ArrayClass, ArrayHead, Shape};
-use hookless::frame::{HEAD_LEN, Head, check_region, padding, split};
-use hookless::session::check_shape;
+use hookless::frame::{HEAD_LEN, Head, check_region, padding, read_body, split};
 use hookless::wire::{
     Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames, SequenceKind, SetKind,
-    StringParts, read,
+    StringParts,
 };
 use hookless::{
     Code, Dtype, Error, Limits as Core, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
@@ -74,14 +73,13 @@ pub(crate) fn inspect(
     let size = |len: u64| usize::try_from(len).unwrap_or(usize::MAX).min(frame.len());
     let body = &frame[HEAD_LEN..size(head.body_len.saturating_add(HEAD_LEN as u64))];
     let mut view = Inspector::new(py, &head, body, most);
-    let built = read(body, &head, &limits, &mut view);
+    let built = read_body(body, &head, &limits, &mut view);
     if let Some(interrupt) = view.interrupted.take() {
         return Err(interrupt);
     }
     // A frame that is not all there is truncated, whatever else is wrong with it (F14).
     let verdict = split(&frame[..size(head.frame_len())], &limits).and_then(|whole| {
         let (_, plan) = built?;
-        check_shape(head.kind, body)?;
         check_region(&whole, &plan)
     });
     let error = verdict.err().map(|error| refusal(&error));

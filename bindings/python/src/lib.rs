@@ -33,7 +33,7 @@ use pyo3::prelude::*;
 
 /// Typed MessagePack frames for a closed set of values; the names are re-exported by `hookless`.
 #[pymodule]
-mod _hookless {
+pub mod _hookless {
     #[pymodule_export]
     use super::array::{Array, RegionBuffer};
     #[pymodule_export]

@@ -18,7 +18,11 @@ from same import assert_same
 from samples import PLAIN, frames
 
 FRAMES = frames()
-WHOLE: list[Callable[[bytes], Any]] = [loads, lambda data: decode([data])]
+WHOLE: list[Callable[[bytes], Any]] = [
+    loads,
+    lambda data: decode([data]),
+    lambda data: decode([data[:20], data[20:33], data[33:]]),
+]
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -186,13 +190,14 @@ def test_load_does_not_believe_a_length() -> None:
 
 @pytest.mark.parametrize("kind", [naive.CALL, naive.RESULT])
 def test_only_value_frames(kind: int) -> None:
-    """Frames of a session are no values."""
-    frame = naive.frame(b"\xc0", kind=kind, call_id=1)
+    """Frames of a session are no values, whatever their bodies are."""
     calls: list[Callable[[bytes], Any]] = [*WHOLE, lambda data: hookless.load(io.BytesIO(data))]
-    for call in calls:
-        with pytest.raises(hookless.DecodeError) as caught:
-            call(frame)
-        assert (caught.value.code, caught.value.offset) == ("unknown_frame_kind", 5)
+    for body in (b"\xc0", b"\xc1", b"\xc0\xc0", b"\x91"):
+        frame = naive.frame(body, kind=kind, call_id=1)
+        for call in calls:
+            with pytest.raises(hookless.DecodeError) as caught:
+                call(frame)
+            assert (caught.value.code, caught.value.offset) == ("unknown_frame_kind", 5)
 
 
 def test_encoding_is_a_function_of_the_value() -> None:

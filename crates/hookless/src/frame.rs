@@ -8,6 +8,7 @@
 //! ```
 
 mod assembler;
+mod body;
 mod decoder;
 mod head;
 mod kind;
@@ -15,6 +16,7 @@ mod region;
 mod whole;
 
 pub use assembler::{Assembler, Want};
+pub use body::read_body;
 pub use decoder::{Decoder, Frame};
 pub use head::{HEAD_LEN, Head, MAGIC, VERSION};
 pub use kind::FrameKind;

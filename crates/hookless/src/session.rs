@@ -10,7 +10,8 @@ mod hello;
 mod host;
 mod worker;
 
-pub use call::{Verb, check_shape};
+pub use call::Verb;
+pub(crate) use call::check_shape;
 pub use hello::{Hello, Role};
 pub use host::{Host, HostEvent};
 pub use worker::{Worker, WorkerEvent};

@@ -2,10 +2,10 @@
 
 use crate::error::{Code, Error, Result};
 use crate::frame::whole::check_zero;
-use crate::frame::{HEAD_LEN, Head};
+use crate::frame::{HEAD_LEN, Head, read_body};
 use crate::limits::Limits;
 use crate::memory::{self, Full};
-use crate::wire::{Build, Plan, read, wide};
+use crate::wire::{Build, Plan, wide};
 
 /// The most that the body buffer grows at once, before more has arrived.
 const STEP: usize = 256 * 1024;
@@ -178,11 +178,11 @@ impl Assembler {
     /// Reads the body, in [`Want::Build`]: F10.
     ///
     /// # Errors
-    /// All of [`read`].
+    /// All of [`read_body`].
     pub fn build<B: Build>(&mut self, build: &mut B) -> Result<B::Value> {
         let Some(head) = self.head else { return Err(Error::new(Code::UnexpectedFrame)) };
         self.body.truncate(self.body_len());
-        let (value, plan) = read(&self.body, &head, &self.limits, build)?;
+        let (value, plan) = read_body(&self.body, &head, &self.limits, build)?;
         self.plan = plan;
         self.enter(0, usize::try_from(head.gap_len()).unwrap_or_default());
         Ok(value)

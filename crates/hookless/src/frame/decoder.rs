@@ -4,7 +4,6 @@ use crate::error::{Code, Error, Result};
 use crate::frame::{Assembler, FrameKind, Want};
 use crate::limits::Limits;
 use crate::memory;
-use crate::session::check_shape;
 use crate::value::Value;
 use crate::wire::Tree;
 
@@ -92,9 +91,6 @@ impl Decoder {
                 }
                 Want::Build => {
                     let value = self.assembler.build(&mut Tree::arriving())?;
-                    if let Some(head) = self.assembler.head() {
-                        check_shape(head.kind, self.assembler.body())?;
-                    }
                     self.slots.clear();
                     self.pending = Some(value);
                 }

@@ -30,7 +30,7 @@ impl Verb {
 ///
 /// # Errors
 /// `bad_call` (S4), `bad_control` (S2).
-pub fn check_shape(kind: FrameKind, body: &[u8]) -> Result<()> {
+pub(crate) fn check_shape(kind: FrameKind, body: &[u8]) -> Result<()> {
     match kind {
         FrameKind::Call => check_call(body),
         FrameKind::Hello => Hello::parse(body).map(|_| ()),
@@ -49,7 +49,8 @@ fn check_call(body: &[u8]) -> Result<()> {
         Ok((at, head, element.rest.starts_with(&Node::Tuple.marker())))
     };
     let start = cursor.offset();
-    if cursor.head()? != Head::Array(5) {
+    // A node is an array as well, but no list.
+    if cursor.head()? != Head::Array(5) || cursor.rest.starts_with(&Node::BEGINS) {
         return Err(bad(start, "a list of five"));
     }
     let (at, verb, _) = next(&mut cursor)?;
@@ -86,7 +87,7 @@ fn check_call(body: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::frame::Decoder;
-    use crate::{Limits, Value, encode_parts};
+    use crate::{EnumMember, Limits, Text, Value, encode_parts};
 
     fn pushed(kind: FrameKind, value: &Value) -> Result<usize> {
         let mut region = Vec::new();
@@ -110,11 +111,15 @@ mod tests {
         );
         assert_eq!(pushed(FrameKind::Call, &call([script(), name(), text(), args(), kwargs()])), Ok(1));
 
+        let of = |name: &str| Text::Str(name.to_owned());
+        let member = EnumMember { module: of("m"), qualname: of("E"), name: None, value: Value::from(1) };
         let number_key = Value::Dict(vec![(Value::from(1), Value::None)]);
         // Each with the offset of the element at fault: after the head and the array's own byte, one byte a verb, four a name.
         let bad = [
             (Value::from(5), 32),
             (Value::List(vec![Value::None; 4]), 32),
+            // Five elements, but those of a node.
+            (Value::EnumMember(member.into()), 32),
             (Value::Tuple(vec![Value::None; 5]), 32),
             (call([Value::from(2), name(), Value::None, args(), kwargs()]), 33),
             (call([Value::None, name(), Value::None, args(), kwargs()]), 33),

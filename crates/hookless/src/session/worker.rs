@@ -87,6 +87,16 @@ impl Worker {
         self.state = State::Idle;
         Ok(id)
     }
+
+    /// Ends the session: every later step is refused (S9).
+    pub fn close(&mut self) {
+        self.state = State::Closed;
+    }
+
+    /// Whether it has ended.
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
 }
 
 #[cfg(test)]

@@ -111,9 +111,13 @@ impl Node {
         }
     }
 
+    /// The first two bytes of every node's marker.
+    pub(crate) const BEGINS: [u8; 2] = [FIXEXT1, leaf::NODE];
+
     /// The three bytes that open a node (V12).
     pub(crate) const fn marker(self) -> [u8; 3] {
-        [FIXEXT1, leaf::NODE, self.number()]
+        let [first, second] = Node::BEGINS;
+        [first, second, self.number()]
     }
 }
 

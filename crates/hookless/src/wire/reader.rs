@@ -130,11 +130,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
 
     /// S7: an ERROR frame holds an exception and nothing else.
     fn expect_exception(&self) -> Result<()> {
-        let mut ahead = self.cursor;
-        match ahead.head() {
-            Ok(Head::Array(_)) if ahead.rest.starts_with(&Node::Exception.marker()) => Ok(()),
-            Ok(_) => Err(Error::new(Code::BadType).note("an ERROR frame holds an exception")),
-            Err(error) => Err(error),
+        let rest = match self.cursor.rest {
+            [0x90..=0x9f, rest @ ..] | [0xdc, _, _, rest @ ..] | [0xdd, _, _, _, _, rest @ ..] => rest,
+            _ => &[],
+        };
+        match rest.starts_with(&Node::Exception.marker()) {
+            true => Ok(()),
+            false => Err(Error::new(Code::BadType).note("an ERROR frame holds an exception")),
         }
     }
 

@@ -1,0 +1,223 @@
+//! `Channel`, the session as Python runs it over a socket, against the naive model of `support::session`.
+
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::fd::IntoRawFd;
+use std::os::unix::net::UnixStream;
+
+use fuzz::support::session::model::Model;
+use fuzz::support::session::play::peer_bytes;
+use fuzz::support::session::{Step, Told, limits};
+use hookless::session::Role;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
+
+use crate::{start, stays_of_this_host};
+
+/// Seconds that nothing here takes: the peer has said all before it is read.
+const PATIENCE: f64 = 15.0;
+
+/// Python, with hookless imported.
+#[derive(Debug)]
+pub struct Channels {
+    class: Py<PyAny>,
+    limits: Py<PyAny>,
+    refusal: Py<PyAny>,
+    nothing: Py<PyAny>,
+}
+
+/// What a step of one end came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Came {
+    Told(Told),
+    /// The stream ended where the end waited for a frame.
+    End,
+    /// Refused, for a reason that another host need not have.
+    OfThisHost,
+}
+
+impl Channels {
+    /// Starts Python in this process.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn new() -> Channels {
+        Python::initialize();
+        let load = |py: Python<'_>| {
+            let package = start(py, false)?;
+            let ours = limits();
+            let chosen = [("region", ours.region), ("body", ours.body)].into_py_dict(py)?;
+            Ok(Channels {
+                class: py.import("hookless._hookless")?.getattr("Channel")?.unbind(),
+                limits: package.getattr("Limits")?.call((), Some(&chosen))?.unbind(),
+                refusal: package.getattr("HooklessError")?.unbind(),
+                nothing: py.eval(c"lambda *parts: None", None, None)?.unbind(),
+            })
+        };
+        Python::attach(|py| load(py).unwrap_or_else(|error: PyErr| panic!("Python cannot be used: {error}")))
+    }
+
+    /// Checks one session: the peer says what `input` decides, and then no more.
+    ///
+    /// # Panics
+    /// With what is wrong.
+    pub fn check(&self, input: &[u8], planted: bool) {
+        let role = if input.first().is_some_and(|byte| byte % 4 == 0) { Role::Worker } else { Role::Host };
+        let said = peer_bytes(role, input);
+        let (ours, mut peer) = UnixStream::pair().expect("a pair of sockets");
+        // What the socket does not take at once, the end would have to wait for.
+        peer.set_nonblocking(true).expect("a socket");
+        let sent = peer.write(&said).unwrap_or_default();
+        peer.shutdown(Shutdown::Write).expect("a socket");
+        let name = if role == Role::Host { "host" } else { "worker" };
+        Python::attach(|py| {
+            let settings = [("limits", self.limits.bind(py))].into_py_dict(py).expect("a dict");
+            let channel =
+                self.class.call(py, (ours.into_raw_fd(), name), Some(&settings)).expect("a channel");
+            let mut model = Expected { model: Model::new(role, limits()), rest: &said[..sent], planted };
+            let mut told = Vec::new();
+            for turn in 0..40 {
+                let (real, expected) = match (turn, role) {
+                    (0, _) => (self.hello(channel.bind(py)), model.hello()),
+                    (_, Role::Host) => (self.call(channel.bind(py)), model.call()),
+                    (_, Role::Worker) => (self.receive(channel.bind(py)), model.receive()),
+                };
+                if real == Came::OfThisHost {
+                    break;
+                }
+                assert_eq!(real, expected, "channel (left) and model differ after {told:?}");
+                told.push(real);
+                // Each end says so once more after its session is over, and that is enough.
+                if told.iter().filter(|one| matches!(one, Came::End | Came::Told(Told::Refused(..)))).count()
+                    > 2
+                {
+                    break;
+                }
+            }
+            channel.call_method0(py, "close").expect("it can be closed");
+        });
+    }
+
+    fn hello(&self, channel: &Bound<'_, PyAny>) -> Came {
+        match channel.call_method1("hello", (PATIENCE,)) {
+            Ok(_) => Came::Told(Told::Ready),
+            Err(error) => self.refused(channel.py(), &error),
+        }
+    }
+
+    fn call(&self, channel: &Bound<'_, PyAny>) -> Came {
+        let py = channel.py();
+        let arguments = (0, "m:f", py.None(), PyTuple::empty(py), PyDict::new(py));
+        let waiting = PyDict::new(py);
+        let set = || {
+            waiting.set_item("deadline", PATIENCE)?;
+            waiting.set_item("outputs", PyTuple::empty(py))?;
+            waiting.set_item("on_output", &self.nothing)
+        };
+        set().expect("a dict");
+        let outcome = channel.call_method("call", arguments, Some(&waiting));
+        match outcome.and_then(|outcome| outcome.get_item(0)?.extract::<String>()).as_deref() {
+            Ok("result") => Came::Told(Told::Returned(0)),
+            Ok("error") => Came::Told(Told::Failed(0)),
+            Ok(_) => Came::End,
+            Err(error) => self.refused(py, error),
+        }
+    }
+
+    fn receive(&self, channel: &Bound<'_, PyAny>) -> Came {
+        let py = channel.py();
+        let call = match channel.call_method0("receive") {
+            Ok(call) if call.is_none() => return Came::End,
+            Ok(call) => call,
+            Err(error) => return self.refused(py, &error),
+        };
+        channel.call_method1("reply", (py.None(),)).expect("an open call can be answered");
+        Came::Told(Told::Called(call.get_item(0).and_then(|id| id.extract()).expect("an id")))
+    }
+
+    fn refused(&self, py: Python<'_>, error: &PyErr) -> Came {
+        let raised = error.value(py);
+        let known = raised.is_instance(self.refusal.bind(py)).unwrap_or_default();
+        let code = raised.getattr("code").and_then(|code| code.extract::<String>());
+        let (true, Ok(code)) = (known, code) else { panic!("none of a session's errors: {error}") };
+        let Some(code) = hookless::Code::ALL.iter().find(|one| one.as_str() == code) else {
+            panic!("no such code: {code}")
+        };
+        if stays_of_this_host(*code) {
+            return Came::OfThisHost;
+        }
+        let offset = raised.getattr("offset").and_then(|offset| offset.extract()).unwrap_or_default();
+        Came::Told(Told::Refused(code.as_str(), offset))
+    }
+}
+
+impl Default for Channels {
+    fn default() -> Self {
+        Channels::new()
+    }
+}
+
+/// The model, which reads what the peer has said only while the end waits for a frame.
+struct Expected<'a> {
+    model: Model,
+    rest: &'a [u8],
+    planted: bool,
+}
+
+impl Expected<'_> {
+    /// Reads on to the next thing that it tells.
+    fn next(&mut self) -> Option<Told> {
+        while let Some(byte) = self.rest.split_off_first() {
+            // The planted bug: a channel that takes any id.
+            if let Some(told) = self.model.feed(std::slice::from_ref(byte)).pop() {
+                let planted = self.planted && told == Told::Refused("unknown_call", None);
+                return Some(if planted { Told::Returned(self.model.last) } else { told });
+            }
+        }
+        None
+    }
+
+    fn hello(&mut self) -> Came {
+        match self.next() {
+            Some(told) => Came::Told(told),
+            None => {
+                self.model.step(Step::Close);
+                Came::Told(Told::Refused("truncated", Some(0)))
+            }
+        }
+    }
+
+    fn call(&mut self) -> Came {
+        match self.model.step(Step::Act) {
+            Some(Told::Refused(code, offset)) => return Came::Told(Told::Refused(code, offset)),
+            opened => assert!(matches!(opened, Some(Told::Opened(_)))),
+        }
+        match self.next() {
+            // The id is the open one's, which Python does not tell.
+            Some(Told::Returned(_)) => Came::Told(Told::Returned(0)),
+            Some(Told::Failed(_)) => Came::Told(Told::Failed(0)),
+            Some(told) => Came::Told(told),
+            None => self.ended(),
+        }
+    }
+
+    fn receive(&mut self) -> Came {
+        if self.model.state == fuzz::support::session::model::State::Closed {
+            return Came::Told(Told::Refused("unexpected_frame", None));
+        }
+        match self.next() {
+            Some(told) => {
+                if let Told::Called(_) = told {
+                    self.model.step(Step::Act);
+                }
+                Came::Told(told)
+            }
+            None => self.ended(),
+        }
+    }
+
+    fn ended(&mut self) -> Came {
+        self.model.step(Step::Close);
+        Came::End
+    }
+}

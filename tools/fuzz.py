@@ -1,0 +1,277 @@
+"""Fuzzing: `make fuzz SECONDS=600`, and the smoke of every target in `make ci`.
+
+    tools/python.sh tools/fuzz.py --seconds 600 [TARGET...]    fuzz for so long in all
+    tools/python.sh tools/fuzz.py --smoke                      a fixed number of runs; planted bugs have to be found
+    tools/python.sh tools/fuzz.py --minimise                   put what is new in target/fuzz into tests/fuzz/corpus
+
+The targets are the programs of tests/fuzz and, with Python embedded, of tests/fuzz/python. Each begins with
+the vectors of proto/ and the corpus in git; what it finds that reaches new code is kept in target/fuzz/TARGET/corpus. An input that fails is printed in hex, with the command that replays it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from steps import ROOT, Steps, environment, stop
+from venvs import BINDING, Environment, check_compilers
+
+CARGO_FUZZ = "0.13.2"
+CRATE = ROOT / "tests" / "fuzz"
+# Its targets have the Python inside that runs this program.
+EMBEDDED = CRATE / "python"
+WORK = ROOT / "target" / "fuzz"
+
+# What a smoke runs: enough to find the planted bug several times over, see `smoke`.
+SMOKE_RUNS = 20_000
+PLANTED_RUNS = 200_000
+
+# A single input takes no such time, in seconds, and no such memory, in MiB.
+LIMITS = ("-timeout=20", "-rss_limit_mb=2048", "-max_len=40000")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One program of tests/fuzz."""
+
+    name: str
+    program: Path
+    # What it needs in its environment.
+    env: Mapping[str, str]
+
+    @property
+    def work(self) -> Path:
+        """What is kept between runs."""
+        return WORK / self.name
+
+    @property
+    def corpus(self) -> Path:
+        """The minimised corpus in git."""
+        return CRATE / "corpus" / self.name
+
+    def seeds(self, *kinds: str) -> list[Path]:
+        """The folders of vectors that it begins with."""
+        return [WORK / "seeds" / kind for kind in kinds]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of a target ended."""
+
+    target: Target
+    output: str
+    failed: bool
+    input: Path | None
+
+    @property
+    def runs(self) -> int:
+        """The inputs that were run."""
+        counts = re.findall(r"^(?:stat::number_of_executed_units: |#)(\d+)", self.output, re.MULTILINE)
+        return max(map(int, counts), default=0)
+
+    @property
+    def covered(self) -> str:
+        """The edges that libFuzzer has seen."""
+        found = re.findall(r"\bcov: (\d+) ft: (\d+)", self.output)
+        return "{} edges, {} features".format(*found[-1]) if found else "nothing covered"
+
+
+def run(target: Target, *arguments: str | Path, name: str, planted: bool = False) -> Outcome:
+    """Run a target; an input that fails is kept in a folder of the run's own."""
+    artifacts = target.work / name
+    shutil.rmtree(artifacts, ignore_errors=True)
+    artifacts.mkdir(parents=True)
+    command = [target.program, *LIMITS, f"-artifact_prefix={artifacts}/", "-print_final_stats=1", *arguments]
+    env = environment({**target.env, "HOOKLESS_PLANTED": "1"})
+    if not planted:
+        env.pop("HOOKLESS_PLANTED", None)
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, errors="replace")
+    inputs = sorted(artifacts.iterdir())
+    return Outcome(target, done.stderr, done.returncode != 0, inputs[0] if inputs else None)
+
+
+def prepare(steps: Steps, names: list[str]) -> list[Target]:
+    """Install cargo-fuzz when it is missing, build the targets and write the seeds."""
+    check_compilers()
+    env = environment()
+    _check_cpp(env["PATH"])
+    if subprocess.run(["cargo", "fuzz", "--version"], env=env, capture_output=True).returncode != 0:
+        steps.run("set-up: cargo-fuzz", "cargo", "install", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ)
+    known = {name: crate for crate in (CRATE, EMBEDDED) for name in _programs(crate)}
+    for name in names:
+        if name not in known:
+            stop(f"fuzz: no target {name}; there are {', '.join(known)}")
+    # Link-time optimisation only makes the build long; debug assertions and overflow checks are on.
+    fast = {"CARGO_PROFILE_RELEASE_LTO": "off", "PYO3_PYTHON": sys.executable}
+    triple = _host_triple(env)
+    target_dir = Path(env.get("CARGO_TARGET_DIR") or ROOT / "target")
+    embedding = _python(steps) if EMBEDDED in map(known.get, names or known) else {}
+    targets = []
+    for name in names or known:
+        crate = known[name]
+        build = ("cargo", "fuzz", "build", "--fuzz-dir", crate, "-s", "none", "--target", triple, name)
+        steps.run(f"build {name}", *build, env=fast)
+        needs = embedding if crate == EMBEDDED else {}
+        targets.append(Target(name, target_dir / triple / "release" / name, needs))
+    shutil.rmtree(WORK / "seeds", ignore_errors=True)
+    seeds = ("cargo", "run", "--locked", "--release", "-p", "hookless-tests", "--example", "seeds")
+    steps.run("seeds from the vectors", *seeds, WORK / "seeds")
+    return targets
+
+
+def _programs(crate: Path) -> list[str]:
+    return [one["name"] for one in tomllib.loads((crate / "Cargo.toml").read_text())["bin"]]
+
+
+def _python(steps: Steps) -> dict[str, str]:
+    """What an embedded Python is told: where it lives, hookless's own modules in this tree, and NumPy."""
+    settings = sysconfig.get_config_vars()
+    library = "LDLIBRARY" if settings["Py_ENABLE_SHARED"] else "LIBRARY"
+    if not (Path(settings["LIBDIR"]) / settings[library]).exists():
+        _install(f"libpython{settings['py_version_short']}-dev", f"{settings[library]} to be linked with")
+    venv = Environment(".venv-fuzz")
+    venv.ensure(steps, ("numpy",), hookless=False)
+    (packages,) = venv.path.glob("lib/python3*/site-packages")
+    return {
+        "PYTHONHOME": sys.base_prefix,
+        "PYTHONPATH": os.pathsep.join([str(BINDING / "python"), str(packages)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Keyed as ever, but alike in each run.
+        "PYTHONHASHSEED": "1",
+    }
+
+
+def _host_triple(env: dict[str, str]) -> str:
+    done = subprocess.run(["rustc", "-vV"], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    return re.findall(r"^host: (.+)$", done.stdout, re.MULTILINE)[0]
+
+
+def _check_cpp(path: str) -> None:
+    """LibFuzzer is compiled from C++."""
+    if not any(shutil.which(name, path=path) for name in ("c++", "g++", "clang++")):
+        _install("g++", "C++ compiler, of which libFuzzer is built")
+
+
+def _install(package: str, missing: str) -> None:
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        stop(f"no {missing}. Debian, Ubuntu: sudo apt-get install {package}")
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    subprocess.run(["apt-get", "install", "-y", "-qq", package], check=True)
+
+
+def fuzz(targets: list[Target], seconds: int) -> bool:
+    """Run all targets, as many at once as there are processors, for so many seconds in all; whether nothing was found."""
+    workers = min(os.cpu_count() or 1, len(targets))
+    each = max(1, seconds * workers // len(targets))
+
+    def one(target: Target) -> Outcome:
+        corpus = target.work / "corpus"
+        corpus.mkdir(parents=True, exist_ok=True)
+        target.corpus.mkdir(parents=True, exist_ok=True)
+        begin = target.seeds("accept", "reject")
+        return run(target, f"-max_total_time={each}", corpus, target.corpus, *begin, name="found")
+
+    with ThreadPoolExecutor(workers) as pool:
+        outcomes = list(pool.map(one, targets))
+    for outcome in outcomes:
+        report(outcome, f"{each} s")
+    return not any(outcome.failed for outcome in outcomes)
+
+
+def report(outcome: Outcome, limit: str) -> None:
+    """Print the line of a run, and what it found."""
+    found = "1 finding" if outcome.failed else "0 findings"
+    print(
+        f"{outcome.target.name:<12} {limit}: {outcome.runs} executions, {outcome.covered}, {found}",
+        flush=True,
+    )
+    if not outcome.failed:
+        return
+    print("\n".join(outcome.output.splitlines()[-40:]))
+    if outcome.input is not None:
+        content = outcome.input.read_bytes()
+        shown = content[:4096].hex() + (" … (cut)" if len(content) > 4096 else "")
+        print(f"\nthe input, {len(content)} bytes, in hex:\n{shown}\nOnce more, without the fuzzer:")
+        needs = {**outcome.target.env, **({"PYO3_PYTHON": sys.executable} if outcome.target.env else {})}
+        setting = "".join(f"{name}={shlex.quote(value)} " for name, value in needs.items())
+        package = "hookless-fuzz-python" if outcome.target.env else "hookless-fuzz"
+        print(f"  {setting}cargo run -p {package} --bin {outcome.target.name} -- {outcome.input}")
+
+
+def smoke(targets: list[Target]) -> bool:
+    """Run each target from fixed seeds, once as it is and once with its planted bug; whether all went as it should."""
+    good = True
+    for target in targets:
+        target.corpus.mkdir(parents=True, exist_ok=True)
+        begin = [target.corpus, *target.seeds("accept", "reject")]
+        outcome = run(target, f"-runs={SMOKE_RUNS}", "-seed=1", _scratch(target), *begin, name="smoke")
+        report(outcome, "smoke")
+        good &= not outcome.failed and outcome.runs >= SMOKE_RUNS // 2
+        # The planted one begins with good frames only: the bug has to be reached by damage.
+        begin = target.seeds("accept")
+        arguments = (f"-runs={PLANTED_RUNS}", "-seed=1", _scratch(target), *begin)
+        outcome = run(target, *arguments, name="planted", planted=True)
+        found = outcome.failed and outcome.input is not None and "panicked at" in outcome.output
+        verdict = "found" if found else f"NOT FOUND\n{outcome.output[-2000:]}"
+        print(f"{target.name:<12} planted bug: {verdict}, after {outcome.runs} executions", flush=True)
+        good &= found
+    return good
+
+
+def _scratch(target: Target) -> Path:
+    """An empty corpus: a smoke does not depend on what was run before."""
+    scratch = target.work / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    return scratch
+
+
+def minimise(targets: list[Target]) -> None:
+    """Make the corpus in git of the fewest inputs that reach all that the kept ones reach beyond the vectors."""
+    for target in targets:
+        merged = _scratch(target)
+        # What stands in the first folder is kept: the vectors are in git already.
+        for folder in target.seeds("accept", "reject"):
+            for seed in folder.iterdir():
+                shutil.copy(seed, merged / f"seed-{folder.name}-{seed.name}")
+        run(target, "-merge=1", "-max_len=4096", merged, target.corpus, target.work / "corpus", name="merge")
+        shutil.rmtree(target.corpus, ignore_errors=True)
+        target.corpus.mkdir(parents=True)
+        kept = [one for one in merged.iterdir() if not one.name.startswith("seed-")]
+        for one in kept:
+            shutil.copy(one, target.corpus / one.name)
+        size = sum(one.stat().st_size for one in kept)
+        print(f"{target.name:<12} {len(kept)} inputs, {size} bytes", flush=True)
+
+
+def main() -> int:
+    """Parse the command line and do what it asks."""
+    parser = argparse.ArgumentParser(description="Fuzz the decoders.")
+    parser.add_argument("--seconds", type=int, default=60, help="how long in all (default: %(default)s)")
+    parser.add_argument("--smoke", action="store_true", help="a fixed number of runs, and the planted bugs")
+    parser.add_argument("--minimise", action="store_true", help="make the corpus in git anew")
+    parser.add_argument("targets", nargs="*", help="default: all")
+    options = parser.parse_args()
+    steps = Steps("fuzz")
+    targets = prepare(steps, options.targets)
+    if options.minimise:
+        minimise(targets)
+        return 0
+    good = smoke(targets) if options.smoke else fuzz(targets, options.seconds)
+    print("fuzz: nothing found" if good else "fuzz: FAILED")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

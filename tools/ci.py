@@ -104,6 +104,7 @@ def main() -> None:
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)
     steps.run("system calls of decoding", Environment(".venv").python, "tools/syscalls.py", summary=last_line)
+    steps.run("fuzz targets: smoke", sys.executable, "tools/fuzz.py", "--smoke", summary=last_line)
     venvs = {}
     for leg in LEGS:
         if leg.numpy == "newest" and found.get(leg.python) == sys.executable:

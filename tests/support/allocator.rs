@@ -5,6 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 /// Made the `#[global_allocator]` of a test.
+#[derive(Debug)]
 pub struct Counting;
 
 thread_local! {
@@ -52,8 +53,14 @@ pub fn refusing<R, T>(which: Refuse, work: impl FnOnce() -> R, check: impl FnOnc
 }
 
 /// The most that `work` holds at once, in bytes.
+///
+/// # Panics
+/// When the program does not use [`Counting`]: the figure would always be zero.
 pub fn peak<R>(work: impl FnOnce() -> R) -> (R, i64) {
     let before = NOW.get();
+    let probe = std::hint::black_box(Box::new(0u64));
+    assert!(NOW.get() > before, "this program does not use the counting allocator");
+    drop(probe);
     PEAK.set(before);
     let result = work();
     (result, PEAK.get() - before)

@@ -6,12 +6,13 @@
 pub mod allocator;
 mod arrays;
 pub mod check;
-pub mod counting;
+pub mod craft;
 pub mod describe;
 pub mod generate;
 mod generate_standard;
 pub mod hex;
 pub mod mutate;
+pub mod naive;
 pub mod session;
 mod standard;
 pub mod typed;

@@ -1,9 +1,9 @@
 //! Whole frames, decoded to [`hookless::Value`].
 #![cfg_attr(fuzzing, no_main)]
 
+use fuzz::support::allocator::Counting;
 use fuzz::support::check::value;
-use fuzz::support::counting::Counting;
-use fuzz::support::mutate;
+use fuzz::support::craft;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -12,4 +12,4 @@ fn check(frame: &[u8]) {
     value::check(frame, fuzz::planted());
 }
 
-fuzz::target!(check, mutate::fuzzed);
+fuzz::target!(check, craft::fuzzed);

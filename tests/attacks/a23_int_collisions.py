@@ -38,10 +38,10 @@ def peer() -> str:
     text = json.dumps([str(key) for key in KEYS])[1:-1].replace('", ', '": 0, ')
     told = []
     for data in (pickled(KEYS), b"{" + text.encode() + b": 0}"):
-        took = float(expose(__name__, data).out)
+        took = float(expose(__name__, data, seconds=60).out)
         # Honest keys of that number take a few milliseconds.
-        assert took > 0.1
-        told.append(f"{len(data) // 1000} kB take {within(took, 's', most=20)}")
+        assert took > 0.05
+        told.append(f"{len(data) // 1000} kB take {within(took, 's', most=60)}")
     return f"succeeds: {' and '.join(told)}, and twice the bytes take four times as long"
 
 

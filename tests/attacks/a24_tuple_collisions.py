@@ -14,7 +14,7 @@ import time
 from harness import expose, naive, refused, within
 
 # hash(-1) is -2, as that of -2 is.
-KEYS = list(itertools.product((-1, -2), repeat=14))
+KEYS = list(itertools.product((-1, -2), repeat=13))
 
 
 def pickled() -> bytes:
@@ -40,7 +40,7 @@ def victim(data: bytes) -> None:
 
 def peer() -> str:
     took = float(expose(__name__, pickled(), seconds=60).out)
-    assert took > 0.5
+    assert took > 0.05
     return f"succeeds: {len(KEYS)} keys take {within(took, 's', most=60)}"
 
 

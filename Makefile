@@ -27,7 +27,7 @@ test: ## formatting, lints, types, Rust tests, Python tests; under ten minutes o
 ci: ## all of test, the Rust documentation, and every supported Python and NumPy
 	@tools/python.sh tools/ci.py
 
-long: ## round trips of every kind of value, 10 000 examples each, in Rust and in Python
+long: ## round trips of every kind of value, 10 000 examples each, in Rust and in Python; a million bent frames
 	@tools/python.sh tools/long.py
 
 bench: ## measure dumps and loads against pickle and msgspec, and the start of a child (ARGS= are passed on)

@@ -1,4 +1,4 @@
-"""`make long`: the round trips of every kind, with 10 000 examples in Rust and in Python."""
+"""`make long`: the round trips of every kind, with 10 000 examples in Rust and in Python; bent frames."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from steps import Steps, cargo_tests, pytest_tests
 from venvs import BINDING, Environment, check_compilers
 
 EXAMPLES = os.environ.get("HOOKLESS_EXAMPLES", "10000")
+FRAMES = os.environ.get("HOOKLESS_FRAMES", "1000000")
 
 
 def main() -> None:
@@ -22,9 +23,10 @@ def main() -> None:
     steps.run("round trips in Rust", *cargo, env=examples, summary=cargo_tests)
     # Each test takes minutes here, which is no hang.
     patient = ("-q", "-o", "faulthandler_timeout=3600")
-    for name in ("test_roundtrip.py", "test_roundtrip_numpy.py"):
+    for name in ("test_roundtrip.py", "test_roundtrip_numpy.py", "test_leaks_numpy.py", "test_hooks.py"):
         command = (venv.python, "-m", "pytest", *patient, f"tests/{name}")
-        steps.run(f"pytest {name}", *command, env=examples, cwd=BINDING, summary=pytest_tests)
+        env = examples | {"HOOKLESS_FRAMES": FRAMES}
+        steps.run(f"pytest {name}", *command, env=env, cwd=BINDING, summary=pytest_tests)
     steps.done()
 
 

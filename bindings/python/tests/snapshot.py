@@ -22,6 +22,10 @@ from typing import Any
 
 __all__ = ["Snapshot", "take"]
 
+# No metaclass can replace these.
+_DICT: Any = type.__dict__["__dict__"]
+_QUALNAME: Any = type.__dict__["__qualname__"]
+
 _HERE = str(Path(__file__).parent)
 
 
@@ -38,7 +42,7 @@ class Snapshot:
             if not self._is_of_the_tests(module):
                 self._names(f"module {name}", getattr(module, "__dict__", {}))
         for kind in _classes():
-            self._names(f"class {kind.__module__}.{kind.__qualname__} {id(kind):x}", vars(kind))
+            self._names(f"class {_place(kind)}.{_QUALNAME.__get__(kind)} {id(kind):x}", _DICT.__get__(kind))
 
     @staticmethod
     def _is_of_the_tests(module: object) -> bool:
@@ -67,13 +71,18 @@ class Snapshot:
         return sorted(one for one in both if self.state.get(one, missing) != later.state.get(one, missing))
 
 
+def _place(kind: type) -> object:
+    """The module of a class, if it has one."""
+    return _DICT.__get__(kind).get("__module__", "builtins")
+
+
 def _classes() -> Iterator[type]:
     """Each class once: those in the modules, and all below them."""
     done: set[int] = set()
     todo: list[type] = [object, *(one for one in vars(builtins).values() if isinstance(one, type))]
     while todo:
         kind = todo.pop()
-        if id(kind) in done or kind.__module__ in ("__main__", "watching", "snapshot"):
+        if id(kind) in done or _place(kind) in ("__main__", "watching", "snapshot"):
             continue
         done.add(id(kind))
         todo += type.__subclasses__(kind)

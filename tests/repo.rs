@@ -390,6 +390,41 @@ fn readme_folder_map_is_complete() {
     );
 }
 
+/// Places in a source file where unsafe code begins: blocks, functions, impls and foreign declarations.
+fn unsafe_places(text: &str) -> usize {
+    let code: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let kinds = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"];
+    kinds.iter().map(|kind| code.join("\n").matches(kind).count()).sum()
+}
+
+#[test]
+fn unsafe_inventory_is_that_of_the_sources() {
+    let folder = "bindings/python/src";
+    let mut found = BTreeMap::new();
+    for file in files(folder, ".rs") {
+        let count = unsafe_places(&read(&file));
+        let name = file.strip_prefix(root().join(folder)).expect("a file in that folder").to_owned();
+        if count > 0 {
+            found.insert(name.to_string_lossy().into_owned(), count);
+        }
+    }
+    let listed: BTreeMap<_, _> = rows(&read("SECURITY.md"))
+        .filter_map(|row| {
+            let name = row.first()?.trim_matches('`').to_owned();
+            let count = row.get(1)?.parse().ok()?;
+            name.ends_with(".rs").then_some((name, count))
+        })
+        .collect();
+    assert_eq!(found, listed, "left: unsafe places of {folder}; right: the table of SECURITY.md");
+    for name in found.keys() {
+        assert!(name.starts_with("ffi/") || name == "array.rs", "unsafe code outside of ffi/: {name}");
+    }
+    for package in ["hookless", "hookless-sandbox"] {
+        let lib = read(format!("crates/{package}/src/lib.rs"));
+        assert!(lib.contains("#![forbid(unsafe_code)]"), "{package} does not forbid unsafe code");
+    }
+}
+
 #[test]
 fn rule_numbers_are_found_in_prose() {
     let found = mentioned("F1 (V2, `K3`): A4–A6, L1-L2. Not \"|S3\", X, X1y, S1–L3 or V1–V18", NARROW);

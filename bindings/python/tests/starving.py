@@ -108,7 +108,11 @@ class Case:
         """Fail unless the outcome is a documented one."""
         where, error = f"{self.name}, allocation {refused}", call.error
         if error is None:
-            assert self.show(call.value) == self.expected, f"{where}: another value"
+            try:
+                found = self.show(call.value)
+            except HooklessError as cannot:
+                found = repr(cannot)
+            assert found == self.expected, f"{where}: another value, {call.value!r:.300}: {found!r:.300}"
         elif not is_interpreters(error):
             told = f"{where}: {type(error).__name__}: {error}"
             assert isinstance(error, HooklessError), told
@@ -135,13 +139,14 @@ def shown(value: Any) -> object:
 
 
 def frames() -> Iterator[tuple[str, bytes, Limits]]:
-    """The frames of all vectors that are not too long."""
+    """The frames of all vectors that are not too long, and that NumPy can bear."""
     from test_vectors import vectors
 
     for folder in ("accept", "reject"):
         for parameter in vectors(folder, "decode"):
             [vector] = parameter.values
-            if len(vector.frame) <= LARGEST:
+            # NumPy itself writes through a null pointer when there is no memory for a structured dtype.
+            if len(vector.frame) <= LARGEST and "'fields'" not in repr(vector.value):
                 yield f"{folder}/{parameter.id}", vector.frame, vector.limits
 
 

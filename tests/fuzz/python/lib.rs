@@ -2,11 +2,12 @@
 //!
 //! libpython is linked into the target, the binding with it, so libFuzzer sees the binding's branches as it sees the reader's. Of each
 //! frame `loads`, `loads(copy=False)`, `decode` of parts and `load` of a file say what Rust says, and what is accepted is written as the
-//! same bytes; now and then [`Host::check`] looks at what decoding must leave as it is (`watch.py`).
+//! same bytes; `Decoder` says what Rust's does of a stream; now and then [`Host::check`] looks at what decoding must leave as it is (`watch.py`).
 //!
 //! It needs `PYTHONHOME` and `PYTHONPATH` (the package's folder, and NumPy's), which `tools/fuzz.py` sets.
 
 pub mod channel;
+mod stream;
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,8 @@ pub struct Host {
     loads: Py<PyAny>,
     decode: Py<PyAny>,
     load: Py<PyAny>,
+    /// `hookless.Decoder`.
+    decoder: Py<PyAny>,
     /// `io.BytesIO`.
     file: Py<PyAny>,
     dumps: Py<PyAny>,
@@ -93,6 +96,7 @@ impl Host {
             loads: found("loads")?,
             decode: found("decode")?,
             load: found("load")?,
+            decoder: found("Decoder")?,
             file: py.import("io")?.getattr("BytesIO")?.unbind(),
             dumps: found("dumps")?,
             refusal: found("DecodeError")?,
@@ -110,6 +114,7 @@ impl Host {
     pub fn check(&self, frame: &[u8], planted: bool) {
         Python::attach(|py| {
             self.compare(py, frame, planted);
+            self.streams(py, frame);
             let count = self.checked.fetch_add(1, Ordering::Relaxed);
             if count % LOOK_EVERY == LOOK_EVERY - 1 {
                 let changed: String =
@@ -151,16 +156,20 @@ impl Host {
 
     /// What a decoder gave: a value, which is written again, or the one documented error.
     fn verdict(&self, py: Python<'_>, outcome: PyResult<Py<PyAny>>) -> Verdict {
-        let error = match outcome {
+        match outcome {
             Ok(value) => {
                 let again = self.dumps.call1(py, (value,)).unwrap_or_else(|error| {
                     error.print(py);
                     panic!("what was decoded cannot be encoded: {error}")
                 });
-                return Verdict::Accepted(again.extract(py).expect("bytes"));
+                Verdict::Accepted(again.extract(py).expect("bytes"))
             }
-            Err(error) => error,
-        };
+            Err(error) => self.refused(py, &error),
+        }
+    }
+
+    /// The one documented error.
+    fn refused(&self, py: Python<'_>, error: &PyErr) -> Verdict {
         let raised = error.value(py);
         let known = raised.is_instance(self.refusal.bind(py)).unwrap_or_default();
         assert!(known, "an error that is none of a decoder's: {error}");

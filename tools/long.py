@@ -1,4 +1,4 @@
-"""`make long`: the round trips of every kind, with 10 000 examples in Rust and in Python; bent frames."""
+"""`make long`: round trips of every kind, 10 000 examples each in Rust and in Python; a million bent frames; 10^5 rounds for leaks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from venvs import BINDING, Environment, check_compilers
 
 EXAMPLES = os.environ.get("HOOKLESS_EXAMPLES", "10000")
 FRAMES = os.environ.get("HOOKLESS_FRAMES", "1000000")
+ROUNDS = os.environ.get("HOOKLESS_LEAK_ROUNDS", "100000")
+
+# Each takes how much it does from the environment.
+SUITES = (
+    "test_roundtrip.py",
+    "test_roundtrip_numpy.py",
+    "test_host_memory_numpy.py",
+    "test_hooks.py",
+    "test_leaks.py",
+)
 
 
 def main() -> None:
@@ -23,9 +33,9 @@ def main() -> None:
     steps.run("round trips in Rust", *cargo, env=examples, summary=cargo_tests)
     # Each test takes minutes here, which is no hang.
     patient = ("-q", "-o", "faulthandler_timeout=3600")
-    for name in ("test_roundtrip.py", "test_roundtrip_numpy.py", "test_leaks_numpy.py", "test_hooks.py"):
+    for name in SUITES:
         command = (venv.python, "-m", "pytest", *patient, f"tests/{name}")
-        env = examples | {"HOOKLESS_FRAMES": FRAMES}
+        env = examples | {"HOOKLESS_FRAMES": FRAMES, "HOOKLESS_LEAK_ROUNDS": ROUNDS}
         steps.run(f"pytest {name}", *command, env=env, cwd=BINDING, summary=pytest_tests)
     steps.done()
 

@@ -1,6 +1,6 @@
 """Reported attacks on other decoders, C116 to C132, against this one.
 
-C126 is in test_leaks.py; C120, C125, C134, C145 and C146 are in test_hooks.py as well.
+C126 is in test_host_memory.py; C120, C125, C134, C145 and C146 are in test_hooks.py as well.
 """
 
 from __future__ import annotations

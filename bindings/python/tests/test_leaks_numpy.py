@@ -54,7 +54,7 @@ def meant(dtype: Dtype) -> Array:
 
 
 def _holds_text(dtype: Dtype) -> bool:
-    """Whether there are code points in it. NumPy 1 cannot print every dtype, so it is not asked for the text."""
+    """Whether there are code points in it. NumPy 1 cannot print every dtype, so its text is no help."""
     return dtype.base.char == "U" or any(_holds_text(dtype.base[name]) for name in dtype.base.names or ())
 
 

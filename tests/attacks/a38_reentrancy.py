@@ -55,6 +55,8 @@ class Finaliser:
 
 
 def ours() -> str:
+    # The first decode of a process, which imports, is test_reentrancy.py's.
+    hookless.warm_up()
     Finaliser.seen = []
     threshold = gc.get_threshold()
     try:

@@ -5,12 +5,14 @@
 
 mod array;
 mod body;
+mod container;
 mod dtype;
 mod elements;
 mod exception;
 mod key;
 mod leaf;
 mod number;
+mod place;
 mod record;
 mod standard;
 

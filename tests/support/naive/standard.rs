@@ -4,13 +4,14 @@ use num_bigint::{BigInt, BigUint, Sign};
 use serde_json::{Value as Json, json};
 
 use super::body::{Body, Head, Read, Verdict, int_bytes, refuse};
-use super::key::{Form, lower};
+use super::key::Form;
 use super::leaf::generalised;
 use super::number::exact;
+use super::place::{ip, path};
 use crate::hex;
 
-type Code = &'static str;
-type Content = Result<(Json, Option<Form>), Code>;
+pub(super) type Code = &'static str;
+pub(super) type Content = Result<(Json, Option<Form>), Code>;
 
 impl Body<'_> {
     pub(super) fn standard(&mut self, head: &Head, number: u8, key: bool) -> Verdict<Read> {
@@ -98,7 +99,7 @@ fn written_out(payload: &[u8], int_bytes: u64) -> u64 {
     if count > 5 * int_bytes + 4096 { 0 } else { count * count / 16 }
 }
 
-fn take<'a>(rest: &mut &'a [u8], len: usize) -> Result<&'a [u8], Code> {
+pub(super) fn take<'a>(rest: &mut &'a [u8], len: usize) -> Result<&'a [u8], Code> {
     let (now, later) = rest.split_at_checked(len).ok_or("bad_payload")?;
     *rest = later;
     Ok(now)
@@ -108,7 +109,7 @@ fn number_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-fn unsigned(rest: &mut &[u8], len: usize) -> Result<u64, Code> {
+pub(super) fn unsigned(rest: &mut &[u8], len: usize) -> Result<u64, Code> {
     take(rest, len).map(number_of)
 }
 
@@ -116,12 +117,12 @@ fn long(rest: &mut &[u8]) -> Result<i64, Code> {
     unsigned(rest, 8).map(u64::cast_signed)
 }
 
-fn ensure(fine: bool, code: Code) -> Result<(), Code> {
+pub(super) fn ensure(fine: bool, code: Code) -> Result<(), Code> {
     if fine { Ok(()) } else { Err(code) }
 }
 
 /// A text of a payload, described.
-fn text(bytes: &[u8]) -> Result<Json, Code> {
+pub(super) fn text(bytes: &[u8]) -> Result<Json, Code> {
     Ok(match generalised(bytes).map_err(|_| "bad_utf8")? {
         true => json!(["surrogates", hex::of(bytes)]),
         false => json!(["str", std::str::from_utf8(bytes).expect("without surrogates")]),
@@ -335,69 +336,6 @@ fn range(payload: &[u8]) -> Content {
     let many = len > BigUint::from(1u8);
     let form = Form::Range(len, some.then_some(start), many.then_some(step));
     Ok((json!(["range", texts[0], texts[1], texts[2]]), Some(form)))
-}
-
-/// D12
-fn ip(payload: &[u8]) -> Result<Json, Code> {
-    let mut rest = payload;
-    let kind = take(&mut rest, 1)?[0];
-    ensure(kind < 6, "bad_payload")?;
-    let v6 = kind >= 3;
-    let address = take(&mut rest, if v6 { 16 } else { 4 })?;
-    let class = ["Address", "Network", "Interface"][usize::from(kind % 3)];
-    let prefix = match kind % 3 {
-        0 => None,
-        _ => Some(take(&mut rest, 1)?[0]),
-    };
-    let bits = 8 * address.len();
-    ensure(prefix.is_none_or(|prefix| usize::from(prefix) <= bits), "bad_payload")?;
-    ensure(v6 || rest.is_empty(), "bad_payload")?;
-    if kind % 3 == 1 {
-        let from = usize::from(prefix.unwrap_or_default());
-        let host = (from..bits).any(|bit| address[bit / 8] & (0x80 >> (bit % 8)) != 0);
-        ensure(!host, "bad_payload")?;
-    }
-    let scope = if rest.is_empty() { Json::Null } else { text(rest)? };
-    ensure(!rest.iter().any(|byte| b"%/".contains(byte)), "bad_payload")?;
-    let name = format!("{}{class}", if v6 { "IPv6" } else { "IPv4" });
-    Ok(json!(["ip", name, hex::of(address), prefix, scope]))
-}
-
-/// D13; K7: its system, and drive, root and parts, for Windows in lower case.
-fn path(payload: &[u8]) -> Content {
-    let mut rest = payload;
-    let class = take(&mut rest, 1)?[0];
-    let name = ["PurePosixPath", "PureWindowsPath", "PosixPath", "WindowsPath"];
-    let name = name.get(usize::from(class)).ok_or("bad_payload")?;
-    let windows = class % 2 == 1;
-    let (mut texts, mut described) = (Vec::new(), Vec::new());
-    while texts.len() < 2 || !rest.is_empty() {
-        let len = unsigned(&mut rest, 4)?;
-        let bytes = take(&mut rest, len as usize)?;
-        described.push(text(bytes)?);
-        texts.push(bytes);
-    }
-    let (drive, root, parts) = (texts[0], texts[1], &texts[2..]);
-    let mut fine = texts.iter().all(|text| !text.contains(&0));
-    let separator = |byte: &u8| *byte == b'/' || windows && *byte == b'\\';
-    fine &= parts.iter().all(|part| !part.is_empty() && *part != b"." && !part.iter().any(separator));
-    fine &= if windows {
-        let one = |bytes: &[u8]| text_len(bytes) == 1;
-        let letter = drive.strip_suffix(b":").is_some_and(one);
-        let share = drive.starts_with(b"\\\\") && !drive.contains(&b'/');
-        (root.is_empty() || root == b"\\") && (drive.is_empty() || letter || share)
-    } else {
-        drive.is_empty() && (root.is_empty() || root == b"/" || root == b"//")
-    };
-    ensure(fine, "bad_payload")?;
-    let form = texts.iter().map(|text| if windows { lower(text) } else { text.to_vec() }).collect();
-    let json = json!(["path", name, described[0], described[1], described[2..]]);
-    Ok((json, Some(Form::Path(windows, form))))
-}
-
-/// Characters of a generalised text: its bytes that do not go on with one.
-fn text_len(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 /// D14

@@ -103,6 +103,7 @@ def main() -> None:
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)
+    steps.run("fuzz targets: smoke", sys.executable, "tools/fuzz.py", "--smoke", summary=last_line)
     venvs = {}
     for leg in LEGS:
         if leg.numpy == "newest" and found.get(leg.python) == sys.executable:

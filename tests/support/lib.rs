@@ -6,11 +6,13 @@
 mod arrays;
 pub mod check;
 pub mod counting;
+pub mod craft;
 pub mod describe;
 pub mod generate;
 mod generate_standard;
 pub mod hex;
 pub mod mutate;
+pub mod naive;
 pub mod session;
 mod standard;
 pub mod typed;

@@ -57,10 +57,3 @@ pub fn mutate(frame: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
     bytes
 }
-
-/// A damaged frame for a fuzzer, of at most so many bytes.
-pub fn fuzzed(frame: &[u8], most: usize, seed: u32) -> Vec<u8> {
-    let mut bytes = mutate(frame, &mut Dice(seed.into()));
-    bytes.truncate(most);
-    bytes
-}

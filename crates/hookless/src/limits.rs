@@ -42,6 +42,18 @@ macro_rules! limits {
     };
 }
 
+impl Limits {
+    /// Work over bytes that this process writes itself, with each limit at its hard ceiling. But how far decimals are written out as keys
+    /// grows with `int_bytes`: the ceiling of that is taken only where an int is in fact larger than the default.
+    pub(crate) fn at_ceilings<T>(mut work: impl FnMut(&Limits) -> Result<T>) -> Result<T> {
+        let ceilings = Limits::ceilings();
+        match work(&Limits { int_bytes: Limits::default().int_bytes, ..ceilings.clone() }) {
+            Err(error) if error.code() == Code::IntLimit => work(&ceilings),
+            verdict => verdict,
+        }
+    }
+}
+
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

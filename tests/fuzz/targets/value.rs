@@ -3,7 +3,7 @@
 
 use fuzz::support::check::value;
 use fuzz::support::counting::Counting;
-use fuzz::support::mutate;
+use fuzz::support::craft;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -12,4 +12,4 @@ fn check(frame: &[u8]) {
     value::check(frame, fuzz::planted());
 }
 
-fuzz::target!(check, mutate::fuzzed);
+fuzz::target!(check, craft::fuzzed);

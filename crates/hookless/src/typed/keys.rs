@@ -17,8 +17,11 @@ pub(super) fn check(pairs: &[(Value, Value)]) -> Result<()> {
             None => Ok(()),
         };
     }
-    let limits = Limits::ceilings();
-    let mut writer = Writer::new(Vec::new(), &limits, false)?;
+    Limits::at_ceilings(|limits| check_within(pairs, limits))
+}
+
+fn check_within(pairs: &[(Value, Value)], limits: &Limits) -> Result<()> {
+    let mut writer = Writer::new(Vec::new(), limits, false)?;
     let mut map = writer.map(MapKind::Dict, pairs.len())?;
     for (index, (key, _)) in pairs.iter().enumerate() {
         writer.key(&mut map);

@@ -69,11 +69,18 @@ pub(crate) enum Whole<'v> {
 impl<'v> Whole<'v> {
     /// Head and body of a frame; what belongs into its region is added to `region`.
     fn encode(&self, region: &mut Vec<&'v [u8]>) -> Result<Vec<u8>> {
-        let limits = Limits::ceilings();
+        let before = region.len();
+        Limits::at_ceilings(|limits| {
+            region.truncate(before);
+            self.encode_within(limits, region)
+        })
+    }
+
+    fn encode_within(&self, limits: &Limits, region: &mut Vec<&'v [u8]>) -> Result<Vec<u8>> {
         match *self {
-            Whole::Value(value) => crate::encode_parts(value, FrameKind::Value, 0, &limits, region),
+            Whole::Value(value) => crate::encode_parts(value, FrameKind::Value, 0, limits, region),
             Whole::Array(head, data) => {
-                let mut writer = Writer::new(vec![0; HEAD_LEN], &limits, false)?;
+                let mut writer = Writer::new(vec![0; HEAD_LEN], limits, false)?;
                 match writer.array(head)? {
                     Placed::Inline => writer.array_data(data),
                     Placed::Region => region.push(data),
@@ -151,14 +158,15 @@ pub(super) fn join(pieces: Value) -> Result<Value> {
 }
 
 fn join_bytes(pieces: Vec<Vec<u8>>) -> Result<Value> {
-    let limits = Limits::ceilings();
     let mut pieces = pieces.into_iter();
     let frame = pieces.next().unwrap_or_default();
     let Some((head, body)) = frame.split_first_chunk::<HEAD_LEN>() else {
         return Err(Error::new(Code::Truncated).note(NAME));
     };
-    let head = Head::parse(head, &limits)?;
-    let (mut value, plan) = wire::read(body, &head, &limits, &mut Tree::arriving())?;
+    let (mut value, plan) = Limits::at_ceilings(|limits| {
+        let head = Head::parse(head, limits)?;
+        wire::read(body, &head, limits, &mut Tree::arriving())
+    })?;
     let entries: Vec<_> = pieces.collect();
     // What a Value or Array held is checked already; this says that each piece is the one of its place.
     let fits = entries.len() == plan.slots().len()

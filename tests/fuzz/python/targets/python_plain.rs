@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use embedded::Host;
-use fuzz::support::mutate;
+use fuzz::support::craft;
 
 static HOST: LazyLock<Host> = LazyLock::new(|| Host::new(false));
 
@@ -12,4 +12,4 @@ fn check(frame: &[u8]) {
     HOST.check(frame, fuzz::planted());
 }
 
-fuzz::target!(check, mutate::fuzzed);
+fuzz::target!(check, craft::fuzzed);

@@ -131,13 +131,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return self.structure(owed, depth, fields);
         }
         match self.head(owed)? {
-            Head::Ext(ext, len) => {
-                let payload = self.cursor.take(len)?;
-                if ext != leaf::DTYPE {
-                    return Err(Error::new(Code::BadType).note("a dtype is ext 8 or an array"));
-                }
-                Dtype::from_payload(payload)
-            }
+            Head::Ext(leaf::DTYPE, len) => Dtype::from_payload(self.cursor.take(len)?),
             _ => Err(Error::new(Code::BadType).note("a dtype is ext 8 or an array")),
         }
     }

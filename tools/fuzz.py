@@ -5,8 +5,8 @@
     tools/python.sh tools/fuzz.py --minimise                   put what is new into tests/fuzz/corpus
 
 The targets are the programs of tests/fuzz and, with Python embedded, of tests/fuzz/python. Each begins with
-the vectors of proto/ and the corpus in git; what it finds that reaches new code is kept in target/fuzz/TARGET/corpus. An
-input that fails is printed in hex, with the command that replays it.
+the vectors of proto/ and the corpus in git; what it finds that reaches new code is kept in
+target/fuzz/TARGET/corpus. An input that fails is printed in hex, with the command that replays it.
 """
 
 from __future__ import annotations
@@ -196,9 +196,9 @@ def fuzz(targets: list[Target], seconds: int) -> bool:
 
 def report(outcome: Outcome, limit: str) -> None:
     """Print the line of a run, and what it found."""
-    found = "1 finding" if outcome.failed else "0 findings"
+    found = f"{outcome.covered}, {int(outcome.failed)} findings"
     print(
-        f"{outcome.target.name:<12} {limit}: {outcome.runs} executions, {outcome.covered}, {found}",
+        f"{outcome.target.name:<12} {limit}: {outcome.runs} executions, {found}",
         flush=True,
     )
     if not outcome.failed:

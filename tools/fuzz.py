@@ -114,7 +114,7 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
         build = ("cargo", "fuzz", "build", "--fuzz-dir", CRATE, "-s", "none", "--target", triple, name)
         steps.run(f"build {name}", *build, env=fast)
     shutil.rmtree(WORK / "seeds", ignore_errors=True)
-    seeds = ("cargo", "run", "--locked", "--release", "-p", "hookless-tests", "--example", "seeds")
+    seeds = ("cargo", "run", "--locked", "-p", "hookless-tests", "--example", "seeds")
     steps.run("seeds from the vectors", *seeds, WORK / "seeds")
     return [Target(name, target_dir / triple / "release" / name) for name in names or known]
 

@@ -130,7 +130,7 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
         needs = embedding if crate == EMBEDDED else {}
         targets.append(Target(name, target_dir / triple / "release" / name, needs))
     shutil.rmtree(WORK / "seeds", ignore_errors=True)
-    seeds = ("cargo", "run", "--locked", "--release", "-p", "hookless-tests", "--example", "seeds")
+    seeds = ("cargo", "run", "--locked", "-p", "hookless-tests", "--example", "seeds")
     steps.run("seeds from the vectors", *seeds, WORK / "seeds")
     return targets
 

@@ -70,10 +70,10 @@ impl Body<'_> {
         if head.len < 2 {
             return refuse("bad_payload", at);
         }
-        self.charge(64 + 2 * head.len as u64, at)?;
         if head.len as u64 - 1 > self.limits.int_bytes {
             return refuse("int_limit", at);
         }
+        self.charge(64 + 2 * head.len as u64, at)?;
         let payload = self.payload(head);
         let (sign, magnitude) = (payload[0], &payload[1..]);
         if sign > 1 {

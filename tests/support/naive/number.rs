@@ -14,11 +14,11 @@ pub(in crate::naive) struct Exact {
     five: i128,
 }
 
-/// Takes all factors `prime` out of a number.
-fn strip(number: &mut BigUint, prime: u32) -> i128 {
+/// Takes all factors 5 out of a number.
+fn fives(number: &mut BigUint) -> i128 {
     let mut count = 0;
-    while &*number % prime == BigUint::ZERO {
-        *number /= prime;
+    while &*number % 5u32 == BigUint::ZERO {
+        *number /= 5u32;
         count += 1;
     }
     count
@@ -31,8 +31,12 @@ pub(in crate::naive) fn exact(negative: bool, num: BigUint, den: BigUint, two: i
         let one = BigUint::from(1u8);
         return Form::Number(Exact { negative: false, num, den: one, two: 0, five: 0 });
     }
-    two += strip(&mut num, 2) - strip(&mut den, 2);
-    five += strip(&mut num, 5) - strip(&mut den, 5);
+    for (number, sign) in [(&mut num, 1), (&mut den, -1)] {
+        let zeros = number.trailing_zeros().unwrap_or_default();
+        *number >>= zeros;
+        two += sign * i128::from(zeros);
+        five += sign * fives(number);
+    }
     Form::Number(Exact { negative, num, den, two, five })
 }
 

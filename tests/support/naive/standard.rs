@@ -71,7 +71,7 @@ fn sizes(number: u8, payload: &[u8]) -> Vec<u64> {
             vec![payload.len().saturating_sub(9) as u64]
         }
         17 => vec![payload.len().saturating_sub(1) as u64],
-        18 if payload.len() >= 5 => {
+        18 if payload.len() >= 5 && payload[0] < 2 => {
             let numerator = u32::from_be_bytes(payload[1..5].try_into().expect("four bytes"));
             match (payload.len() as u64 - 5).checked_sub(numerator.into()) {
                 Some(denominator) => vec![numerator.into(), denominator],

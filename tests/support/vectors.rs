@@ -72,6 +72,16 @@ pub fn reject() -> Vec<Vector> {
     vectors
 }
 
+/// Frames that cost what they can: name and bytes, in a VALUE frame.
+pub fn hostile() -> Vec<(String, Vec<u8>)> {
+    let path = root().join("proto/vectors/hostile.json");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let json: Vec<Json> = serde_json::from_str(&text).unwrap_or_else(|error| panic!("hostile.json: {error}"));
+    let field =
+        |one: &Json, name: &str| one[name].as_str().unwrap_or_else(|| panic!("no {name}: {one}")).to_owned();
+    json.iter().map(|one| (field(one, "name"), wrap(&hex::expand(&field(one, "body")), &[]))).collect()
+}
+
 fn read(folder: &str) -> Vec<Vector> {
     let path = root().join("proto/vectors").join(folder);
     let entries = fs::read_dir(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

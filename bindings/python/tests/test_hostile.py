@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import pickle
 import random
 import struct
@@ -10,14 +11,17 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import hookless
 import naive
+from describing import expand
 from hookless import Decoder, Limits, decode, dumps, loads
 from samples import frames
+from test_vectors import vectors
 from watching import watched
 
 FRAMES = frames()
@@ -260,12 +264,32 @@ BOMBS: dict[str, bytes] = {
 }
 
 
+VECTORS = Path(__file__).parents[3] / "proto" / "vectors"
+# Those that the tests of the Rust host measure as well.
+BOMBS |= {one["name"]: expand(one["body"]) for one in json.loads((VECTORS / "hostile.json").read_text())}
+
+
 @pytest.mark.parametrize("memory", [1 << 20, 1 << 30])
 @pytest.mark.parametrize("name", BOMBS)
 def test_memory_is_paid_for(name: str, memory: int) -> None:
     """At most min(160 x bytes received, memory) + 8 MiB, as promised; Python's share is measured."""
-    frame = naive.frame(BOMBS[name])
-    limits = Limits(memory=memory)
+    check_memory(naive.frame(BOMBS[name]), Limits(memory=memory))
+
+
+@pytest.mark.parametrize("folder", ["accept", "reject"])
+def test_memory_of_vectors_is_paid_for(folder: str) -> None:
+    """The same for each vector of the wire."""
+    every = [vector.values[0] for entry in ("decode", "push") for vector in vectors(folder, entry)]
+    assert len(every) > 200
+    for vector in every:
+        check_memory(vector.frame, vector.limits)
+
+
+def check_memory(frame: bytes, limits: Limits) -> None:
+    """What Python holds at most while a frame is decoded, whole and by the push decoder."""
+    # The push decoder reserves arrays untouched, within the limit on the region.
+    region = min(limits.region, int.from_bytes(frame[24:32]))
+    most = min(160 * len(frame), limits.memory) + region + (8 << 20)
     loads(WARM_UP)
     for call in (lambda: loads(frame, limits=limits), lambda: Decoder(limits=limits).feed(frame)):
         tracemalloc.start()
@@ -274,7 +298,49 @@ def test_memory_is_paid_for(name: str, memory: int) -> None:
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        assert peak <= min(160 * len(frame), memory) + (8 << 20)
+        assert peak <= most
+
+
+RSS = """
+import sys
+import hookless
+frames = [bytes.fromhex(line) for line in sys.stdin.read().split()]
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+def once(decoder):
+    for frame in frames:
+        try:
+            if decoder is None:
+                hookless.loads(frame)
+            else:
+                hookless.Decoder().feed(frame)
+        except hookless.HooklessError:
+            pass
+for _ in range(3):
+    once(None), once(hookless.Decoder)
+before = resident()
+for _ in range(int(sys.argv[1])):
+    once(None), once(hookless.Decoder)
+print(resident() - before)
+"""
+
+
+def test_streams_leave_nothing_behind() -> None:
+    """The resident memory of a process that decodes hostile frames again and again does not grow."""
+    every = [vector.values[0].frame for vector in [*vectors("accept", "push"), *vectors("reject", "push")]]
+    small = [frame for frame in every if len(frame) < 20_000]
+    assert len(small) > 300
+    done = subprocess.run(
+        [sys.executable, "-c", RSS, "60"],
+        input="\n".join(frame.hex() for frame in small),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 8 << 20
 
 
 SMALL_STACK = """

@@ -44,9 +44,17 @@ pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
 /// One more item.
 #[inline]
 pub(crate) fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
-    if items.len() == items.capacity() {
-        grow(items, 1)?;
+    // Apart, so that where there is room it is looked for once.
+    if items.len() < items.capacity() {
+        items.push(item);
+        return Ok(());
     }
+    grow_and_push(items, item)
+}
+
+#[cold]
+fn grow_and_push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
+    items.try_reserve(1)?;
     items.push(item);
     Ok(())
 }
@@ -54,16 +62,18 @@ pub(crate) fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
 /// More bytes.
 #[inline]
 pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    if items.capacity().wrapping_sub(items.len()) < more.len() {
-        grow(items, more.len())?;
+    if more.len() <= items.capacity().wrapping_sub(items.len()) {
+        items.extend_from_slice(more);
+        return Ok(());
     }
-    items.extend_from_slice(more);
-    Ok(())
+    grow_and_extend(items, more)
 }
 
 #[cold]
-fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
-    Ok(items.try_reserve(more)?)
+fn grow_and_extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
+    items.try_reserve(more.len())?;
+    items.extend_from_slice(more);
+    Ok(())
 }
 
 /// `len` items in all, the new ones like `item`.

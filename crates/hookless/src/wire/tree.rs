@@ -211,6 +211,8 @@ impl Build for Tree {
         Ok((kind, memory::room(len)?))
     }
 
+    // Once for each value, from two places of the reader: worth a copy in both.
+    #[inline(always)]
     fn push(&mut self, sequence: &mut Self::Sequence, item: Value) -> Result<()> {
         Ok(memory::push(&mut sequence.1, item)?)
     }
@@ -235,6 +237,7 @@ impl Build for Tree {
         Ok((kind, memory::room(len)?))
     }
 
+    #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Value, value: Value) -> Result<bool> {
         memory::push(&mut map.1, (key, value))?;
         Ok(true)
@@ -252,6 +255,7 @@ impl Build for Tree {
         Ok((kind, memory::room(len)?))
     }
 
+    #[inline]
     fn add(&mut self, set: &mut Self::Set, member: Value) -> Result<bool> {
         memory::push(&mut set.1, member)?;
         Ok(true)

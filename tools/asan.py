@@ -1,7 +1,7 @@
-"""`make asan`: the Python tests with the extension built under AddressSanitizer, every object of Python's on malloc.
+"""`make asan`: the Python tests with the extension under AddressSanitizer, every object of Python's on malloc.
 
-The runtime is that of the C compiler (`libasan`), loaded before Python. First it is shown that a planted error is found: a planted one
-alone, `tests/planted.py`, which never is part of the package.
+The runtime is that of the C compiler (`libasan`), loaded before Python. First it is shown that planted errors
+are found: `tools/planted.rs`, a library of its own and part of no package.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ NOT_HERE = {
 def runtime() -> Path:
     """The sanitizer's library that comes with the C compiler."""
     find = ["cc", "-print-file-name=libasan.so"]
-    found = Path(subprocess.run(find, capture_output=True, text=True, check=True, env=environment()).stdout.strip())
+    found = Path(
+        subprocess.run(find, capture_output=True, text=True, check=True, env=environment()).stdout.strip()
+    )
     if not found.is_absolute():
         stop("the C compiler has no libasan. Debian, Ubuntu: apt-get install gcc (it brings libasan)")
     return found.resolve()
@@ -55,12 +57,18 @@ def build(steps: Steps, venv: Environment) -> Path:
         "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
         "PYO3_PYTHON": str(venv.base),
     }
-    steps.run("asan: build", "cargo", "build", "--locked", "-p", "hookless-python", "--target", TARGET, env=env)
+    steps.run(
+        "asan: build", "cargo", "build", "--locked", "-p", "hookless-python", "--target", TARGET, env=env
+    )
     package = FOLDER / "package" / "hookless"
     shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(BINDING / "python" / "hookless", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copytree(
+        BINDING / "python" / "hookless", package, ignore=shutil.ignore_patterns("*.so", "__pycache__")
+    )
     show = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
-    suffix = subprocess.run([venv.python, "-c", show], capture_output=True, text=True, check=True).stdout.strip()
+    suffix = subprocess.run(
+        [venv.python, "-c", show], capture_output=True, text=True, check=True
+    ).stdout.strip()
     shutil.copy(FOLDER / TARGET / "debug" / "lib_hookless.so", package / f"_hookless{suffix}")
     return package.parent
 

@@ -1,5 +1,5 @@
-"""`make ci`: `make test`, the Rust documentation, the Python tests on each supported Python and NumPy, and
-frames that each of these writes and all of them read.
+"""`make ci`: `make test`, the Rust documentation, the Python tests under AddressSanitizer, those on each
+supported Python and NumPy, and frames that each of these writes and all of them read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+import asan
 import check
 from steps import ROOT, Steps, last_line, stop
 from venvs import BINDING, TOOLS, Environment
@@ -103,6 +104,7 @@ def main() -> None:
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)
+    asan.run(steps, Environment(".venv"))
     venvs = {}
     for leg in LEGS:
         if leg.numpy == "newest" and found.get(leg.python) == sys.executable:

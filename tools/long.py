@@ -1,4 +1,6 @@
-"""`make long`: the round trips of every kind, with 10 000 examples in Rust and in Python."""
+"""`make long`: round trips of every kind, 10 000 examples in Rust and in Python, and 100 000 rounds of the leak
+tests.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,14 @@ def main() -> None:
     for name in ("test_roundtrip.py", "test_roundtrip_numpy.py"):
         command = (venv.python, "-m", "pytest", *patient, f"tests/{name}")
         steps.run(f"pytest {name}", *command, env=examples, cwd=BINDING, summary=pytest_tests)
+    leaks = (venv.python, "-m", "pytest", *patient, "tests/test_leaks.py")
+    steps.run(
+        "pytest test_leaks.py",
+        *leaks,
+        env={"HOOKLESS_LEAK_ROUNDS": "100000"},
+        cwd=BINDING,
+        summary=pytest_tests,
+    )
     steps.done()
 
 

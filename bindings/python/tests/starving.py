@@ -1,7 +1,9 @@
-"""Refuses each allocation of CPython in turn, in every entry point: `python starving.py loads|views|feed|dumps|encode|typed [PART]`.
+"""Refuses each allocation of CPython in turn, in every entry point.
 
-A program of its own, since what it looks for may end the process. PART picks vectors by a part of their names. It prints how many
-allocations it refused.
+    python starving.py loads|views|feed|dumps|encode|typed [PART]
+
+A program of its own, since what it looks for may end the process. PART picks vectors by a part of their names.
+It prints how many allocations it refused.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ class Case:
         return code_of(call.error)
 
     def sweep(self) -> int:
-        """Refuse each allocation in turn: the outcome is the same, or `out_of_memory`, or the interpreter's own MemoryError."""
+        """Refuse each allocation in turn; give how many there were."""
         gc.collect()
         gc.freeze()
         refused, met = 0, True
@@ -127,7 +129,7 @@ def code_of(error: HooklessError) -> str:
 
 
 def is_interpreters(error: BaseException) -> bool:
-    """Whether what was refused is CPython's own: the frame object that a traceback wants, or the traceback of the right error."""
+    """Whether what was refused is CPython's own: a frame object, or the traceback of the right error."""
     if type(error) is not MemoryError:
         return False
     return error.__traceback__ is None or isinstance(error.__context__, HooklessError)
@@ -157,7 +159,7 @@ def values() -> Iterator[tuple[str, Any, Limits]]:
             yield name, loads(frame, limits=limits), limits
         except HooklessError:
             continue
-    # Live exceptions are not among them: what cannot be described is marked in the report, which is always sent.
+    # No live exceptions: what cannot be described of one is marked in the report, which is sent.
     outside: dict[str, Any] = {"object": object(), "in a dict": {"a": [len]}, "deep": [[[[{"k": object}]]]]}
     for name, value in outside.items():
         yield f"outside/{name}", value, Limits()
@@ -224,7 +226,7 @@ TYPED: list[tuple[Any, Any]] = [
     (Point(1, 2.5, ["t"]), Point),
     ({"x": 1, "y": 2.5}, Point),
     ([Colour.RED, None], list[Colour | None]),
-    (datetime.datetime(2024, 2, 3, 4, 5, tzinfo=datetime.timezone.utc), datetime.datetime),
+    (datetime.datetime(2024, 2, 3, 4, 5, tzinfo=datetime.UTC), datetime.datetime),
     (decimal.Decimal("1.50"), decimal.Decimal | str),
     ([1, "a"], list[int]),
     ({"x": "no"}, Point),

@@ -1,4 +1,4 @@
-"""Nothing stays behind: objects, references and memory after many rounds of every kind of value and of every error.
+"""Nothing stays behind: objects, references and memory after many rounds of every kind and of every error.
 
 HOOKLESS_LEAK_ROUNDS sets how many rounds each group has in all (`make long`: 100 000; 3 000 otherwise).
 """
@@ -37,7 +37,7 @@ def resident() -> int:
 
 
 def shared() -> list[object]:
-    """Objects that every value leans on: their counts must come back. Immortal ones of 3.12 count nothing, and stay equal too."""
+    """What every value leans on, and whose counts must come back; those of 3.12's immortals never change."""
     classes = [
         hookless.Record,
         hookless.NamedRecord,
@@ -79,7 +79,7 @@ def swallowed(action: Action) -> None:
 
 
 def check(actions: list[Action]) -> None:
-    """Do all of them again and again; objects, reference counts, blocks and resident bytes stay as they were."""
+    """Do all of them again and again; objects, references, blocks and resident bytes stay."""
     watched = shared()
 
     def rounds(count: int) -> None:
@@ -142,11 +142,11 @@ def test_every_refusal() -> None:
 
 def test_encoding_every_kind() -> None:
     both = (dumps, encode)
-    check([lambda v=v, l=l, f=f: f(v, limits=l) for v, l in accepted() for f in both])  # type: ignore[misc]
+    check([lambda v=v, m=m, f=f: f(v, limits=m) for v, m in accepted() for f in both])  # type: ignore[misc]
 
 
 def test_every_refusal_of_encoding() -> None:
-    """Of each kind: a type, a depth, a size, equal keys, a `default` that raises, a container that changes."""
+    """Of each kind: a type, a depth, a size, a `default` that raises, a container that changes."""
     changing: list[Any] = []
 
     def change(value: object) -> object:

@@ -1,4 +1,4 @@
-"""`make asan`: the Python tests with the extension under AddressSanitizer, every object of Python's on malloc.
+"""`make asan`: the Python tests with the extension under AddressSanitizer, Python's objects on malloc.
 
 The runtime is that of the C compiler (`libasan`), loaded before Python. First it is shown that planted errors
 are found: `tools/planted.rs`, a library of its own and part of no package.
@@ -110,7 +110,7 @@ def run(steps: Steps, venv: Environment) -> None:
     steps.run("asan: its own build", venv.python, "-c", proof, env=env)
     ignored = [f"--ignore-glob=tests/{name}" for name in NOT_HERE]
     options = ("-q", "-x", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=600", *ignored)
-    command = (venv.python, "-m", "pytest", *options)
+    command: list[str | Path] = [venv.python, "-m", "pytest", *options]
     env |= {"HOOKLESS_EXAMPLES": os.environ.get("HOOKLESS_EXAMPLES", "20")}
     steps.run("asan: pytest", *command, env=env, cwd=BINDING, summary=pytest_tests)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from asan import FOLDER
 from steps import Steps, environment, pytest_tests, stop
@@ -34,7 +35,7 @@ def planted(steps: Steps, venv: Environment) -> None:
     steps.run("valgrind: build a planted error", "rustc", *flags, TOOLS / "planted.rs")
     for name in ("read_past", "read_freed"):
         script = f"import ctypes; ctypes.CDLL({str(library)!r}).{name}()"
-        command = [*COMMAND, venv.python, "-c", script]
+        command: list[str | Path] = [*COMMAND, venv.python, "-c", script]
         done = subprocess.run(command, capture_output=True, text=True, env=environment(ENV))
         if done.returncode != 99 or "Invalid read of size 1" not in done.stderr:
             stop(f"valgrind: the planted {name} was not found:\n{done.stderr[-2000:]}")
@@ -51,7 +52,7 @@ def main() -> None:
     planted(steps, venv)
     tests = [f"tests/{name}" for name in CORE]
     options = ("-q", "-x", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=1500")
-    command = (*COMMAND, venv.python, "-m", "pytest", *options, *tests)
+    command: list[str | Path] = [*COMMAND, venv.python, "-m", "pytest", *options, *tests]
     steps.run("valgrind: pytest", *command, env=ENV, cwd=BINDING, summary=pytest_tests)
     steps.done()
 

@@ -2,7 +2,7 @@
 
     python starving.py loads|views|feed|dumps|encode|typed [PART]
 
-A program of its own, since what it looks for may end the process. PART picks vectors by a part of their names.
+A program of its own, since what it looks for may end the process. PART picks vectors by part of a name.
 It prints how many allocations it refused.
 """
 

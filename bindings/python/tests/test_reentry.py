@@ -273,7 +273,7 @@ def test_threads_that_change_what_is_being_encoded() -> None:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     thread.start()
-    outcomes = set()
+    outcomes: set[int | str] = set()
     try:
         for _ in range(100):
             try:

@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test ci long bench attacks fuzz soak docs clean
+.PHONY: help demo test ci long asan valgrind bench attacks fuzz soak docs clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r target text; do \
@@ -29,6 +29,12 @@ ci: ## all of test, the Rust documentation, and every supported Python and NumPy
 
 long: ## round trips of every kind of value, 10 000 examples each, in Rust and in Python; a million bent frames
 	@tools/python.sh tools/long.py
+
+asan: ## the Python tests with the extension under AddressSanitizer; a step of ci too
+	@tools/python.sh tools/asan.py
+
+valgrind: ## a core of the Python tests under valgrind; many minutes
+	@tools/python.sh tools/valgrind.py
 
 bench: ## measure dumps and loads against pickle and msgspec, and the start of a child (ARGS= are passed on)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)

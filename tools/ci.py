@@ -1,5 +1,5 @@
-"""`make ci`: `make test`, the Rust documentation, the Python tests on each supported Python and NumPy, and
-frames that each of these writes and all of them read.
+"""`make ci`: `make test`, the Rust documentation, the Python tests under AddressSanitizer, those on each
+supported Python and NumPy, and frames that each of these writes and all of them read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+import asan
 import check
 from steps import ROOT, Steps, last_line, stop
 from venvs import BINDING, TOOLS, Environment
@@ -105,6 +106,7 @@ def main() -> None:
     steps.run("rustdoc", *docs, env=env)
     steps.run("system calls of decoding", Environment(".venv").python, "tools/syscalls.py", summary=last_line)
     steps.run("fuzz targets: smoke", sys.executable, "tools/fuzz.py", "--smoke", summary=last_line)
+    asan.run(steps, Environment(".venv"))
     venvs = {}
     for leg in LEGS:
         if leg.numpy == "newest" and found.get(leg.python) == sys.executable:

@@ -1,4 +1,6 @@
-"""`make long`: round trips of every kind, 10 000 examples each in Rust and in Python; a million bent frames; 10^5 rounds for leaks."""
+"""`make long`: round trips of every kind, 10 000 examples each, in Rust and in Python; a million bent frames; 10^5 rounds of
+the leak tests.
+"""
 
 from __future__ import annotations
 

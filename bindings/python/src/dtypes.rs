@@ -145,7 +145,14 @@ impl Numpy {
 
     /// Unit and count of a datetime64 or timedelta64 dtype; none for those that have no form on the wire.
     pub(crate) fn unit(&self, descr: &Bound<'_, PyAny>) -> PyResult<Option<Unit>> {
-        let (name, count): (String, u32) = self.datetime_data.bind(descr.py()).call1((descr,))?.extract()?;
+        let ask =
+            || -> PyResult<(String, u32)> { self.datetime_data.bind(descr.py()).call1((descr,))?.extract() };
+        // Twice, as in `twice`.
+        let (name, count) = ask().or_else(|error| {
+            let final_word = !error.is_instance_of::<PyException>(descr.py())
+                || error.is_instance_of::<PyMemoryError>(descr.py());
+            if final_word { Err(error) } else { ask() }
+        })?;
         Ok(Unit::by_name(&name, count))
     }
 

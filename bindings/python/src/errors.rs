@@ -1,7 +1,7 @@
 //! The classes of `hookless.errors`, chosen by the class of the code.
 
 use hookless::{Class, Code, Error};
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PySystemError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -72,17 +72,30 @@ pub(crate) fn raised(
 /// What a decoder raises for an exception of its own calls into Python: a want of memory is the documented error.
 #[cold]
 pub(crate) fn decode_memory(py: Python<'_>, error: PyErr) -> PyErr {
-    match error.is_instance_of::<PyMemoryError>(py) {
-        true => decode_error(py, &Error::new(Code::OutOfMemory)),
-        false => error,
+    if !is_memory(py, &error) {
+        return error;
     }
+    because(py, decode_error(py, &Error::new(Code::OutOfMemory)), error)
 }
 
 /// The same for an encoder.
 #[cold]
 pub(crate) fn encode_memory(py: Python<'_>, error: PyErr) -> PyErr {
-    match error.is_instance_of::<PyMemoryError>(py) {
-        true => encode_error(py, &Error::new(Code::OutOfMemory), None),
-        false => error,
+    if !is_memory(py, &error) {
+        return error;
     }
+    because(py, encode_error(py, &Error::new(Code::OutOfMemory), None), error)
+}
+
+/// CPython 3.11 loses the MemoryError of a Python function that has no memory for its frame, and says SystemError.
+fn is_memory(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyMemoryError>(py) || error.is_instance_of::<PySystemError>(py)
+}
+
+/// With the exception that led to it, when that says more.
+fn because(py: Python<'_>, made: PyErr, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PySystemError>(py) && !made.is_instance_of::<PyMemoryError>(py) {
+        made.set_cause(py, Some(error));
+    }
+    made
 }

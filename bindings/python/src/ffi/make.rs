@@ -97,7 +97,12 @@ pub(crate) fn is_text(object: &Bound<'_, PyAny>) -> bool {
 /// Hashes of what a set holds, in the set's own order.
 pub(crate) fn set_hashes(set: &Bound<'_, PyAny>) -> Result<Vec<isize>> {
     let refuse = |_| refused(set.py());
-    set.try_iter().map_err(refuse)?.map(|member| hash(&member.map_err(refuse)?)).collect()
+    let mut hashes = Vec::new();
+    hashes.try_reserve_exact(set.len().map_err(refuse)?).map_err(|_| Error::new(Code::OutOfMemory))?;
+    for member in set.try_iter().map_err(refuse)? {
+        hashes.push(hash(&member.map_err(refuse)?)?);
+    }
+    Ok(hashes)
 }
 
 /// The next pair of a dict from `position` on, as strong references: safe whatever happens to the dict in between.

@@ -7,7 +7,7 @@ use hookless::wire::{
 };
 use hookless::{Code, Dtype, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PySlice};
+use pyo3::types::{PyBytes, PySlice};
 
 use crate::array::Array;
 use crate::failure;
@@ -15,13 +15,16 @@ use crate::ffi::fallible::Unsigned;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
 use crate::ffi::{chars, make, ndarray};
-use crate::keys::{Keys, Prior, Spent, Table};
+use crate::keys::Spent;
 use crate::scalar::Scalar;
 use crate::standard;
 use crate::warm::{Numpy, Warm, numpy, warm};
 use crate::{flat, masked, scalars};
 
 mod record;
+mod table;
+
+pub(crate) use table::{Map, Set};
 
 /// Strings remembered as keys of one body, and how long they may be.
 const CACHED_KEYS: usize = 512;
@@ -51,21 +54,6 @@ pub(crate) struct PyBuilder<'a, 'py> {
     spent: Spent,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
-}
-
-/// A dict being filled.
-pub(crate) struct Map<'py> {
-    kind: MapKind,
-    dict: Bound<'py, PyDict>,
-    done: usize,
-    keys: Keys,
-}
-
-/// A set being filled.
-pub(crate) struct Set<'py> {
-    set: Bound<'py, PyAny>,
-    done: usize,
-    keys: Keys,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
@@ -128,17 +116,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             SequenceKind::Deque(maxlen) => standard::shelf(py)
                 .and_then(|shelf| shelf.deque.bind(py).call1((items, maxlen.map(Unsigned)))),
         };
-        made.map_err(|error| scalars::table_error(py, &error))
-    }
-
-    /// An empty OrderedDict or Counter.
-    #[cold]
-    fn rare_map(&self, kind: MapKind) -> Result<Bound<'py, PyDict>> {
-        let py = self.py;
-        let made = standard::shelf(py).and_then(|shelf| {
-            let class = if kind == MapKind::Counter { &shelf.counter } else { &shelf.ordered_dict };
-            Ok(class.bind(py).call0()?.cast_into::<PyDict>()?)
-        });
         made.map_err(|error| scalars::table_error(py, &error))
     }
 }
@@ -310,25 +287,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map> {
-        let dict = match kind {
-            MapKind::Dict => make::dict(self.py)?,
-            MapKind::OrderedDict | MapKind::Counter => self.rare_map(kind)?,
-        };
-        let keys = Keys::new(Table::Dict, kind == MapKind::OrderedDict, len);
-        Ok(Map { kind, dict, done: 0, keys })
+        self.open_map(kind, len)
     }
 
     #[inline]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
-        self.spent.admit(self.warm, &mut map.keys, &key, || keys_of(&map.dict, map.done))?;
-        let inserted = match map.kind {
-            // By its own method, which keeps the order as well.
-            MapKind::OrderedDict => map.dict.as_any().set_item(key, value),
-            MapKind::Dict | MapKind::Counter => map.dict.set_item(key, value),
-        };
-        inserted.map_err(|error| scalars::table_error(self.py, &error))?;
-        map.done += 1;
-        Ok(map.dict.len() == map.done)
+        self.put(map, key, value)
     }
 
     #[inline]
@@ -337,14 +301,11 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn set(&mut self, kind: SetKind, len: usize) -> Result<Self::Set> {
-        let set = make::set(self.py, kind == SetKind::FrozenSet)?;
-        Ok(Set { set, done: 0, keys: Keys::new(Table::Set, false, len) })
+        self.open_set(kind, len)
     }
 
     fn add(&mut self, set: &mut Self::Set, member: Self::Value) -> Result<bool> {
-        self.spent.admit(self.warm, &mut set.keys, &member, || members_of(&set.set))?;
-        set.done += 1;
-        Ok(make::set_add(&set.set, &member)? == set.done)
+        self.put_member(set, &member)
     }
 
     fn finish_set(&mut self, set: Self::Set) -> Result<Self::Value> {
@@ -388,22 +349,4 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             Error::new(Code::OutOfMemory).note("interrupted")
         })
     }
-}
-
-/// The keys of a dict, in order.
-#[cold]
-fn keys_of(dict: &Bound<'_, PyDict>, count: usize) -> Result<Vec<Prior>> {
-    let mut found = Vec::new();
-    found.try_reserve_exact(count).map_err(|_| Error::new(Code::OutOfMemory))?;
-    let mut position = 0;
-    while let Some((key, _)) = make::dict_next(dict, &mut position) {
-        found.push((make::hash(&key)?, make::is_text(&key)));
-    }
-    Ok(found)
-}
-
-/// The members of a set, in its own order: they have keyed hashes, or are few, so that it does not matter in which they came.
-#[cold]
-fn members_of(set: &Bound<'_, PyAny>) -> Result<Vec<Prior>> {
-    Ok(make::set_hashes(set)?.into_iter().map(|hash| (hash, false)).collect())
 }

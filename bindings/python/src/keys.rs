@@ -57,6 +57,11 @@ impl Keys {
     pub(crate) fn new(table: Table, ordered: bool, announced: usize) -> Keys {
         Keys { table, ordered, announced, guard: None, alike: None, few: Few::new() }
     }
+
+    /// Probes counted so far; none without a guard.
+    pub(crate) fn probes(&self) -> Option<u64> {
+        self.guard.as_ref().map(|guard| guard.probes())
+    }
 }
 
 /// A hash, and whether it is of a str.

@@ -73,20 +73,26 @@ class Table:
 class DictTable(Table):
     """A dict that is filled from empty."""
 
+    only_text: bool = True
+
     def walk(self, key: Key) -> Iterator[int]:
         return places(key, self.size)
 
     def allowed(self) -> int:
         return 1024 + (128 + math.isqrt(self.size // 64)) * len(self.keys)
 
+    def grows_early(self, key: Key) -> bool:
+        """Return whether this is the first key that is no str in a table of str."""
+        return self.only_text and bool(self.keys) and not key.text
+
     def insert(self, key: Key) -> None:
         full = len(self.keys) == self.size * 2 // 3
-        first_other = bool(self.keys) and all(one.text for one in self.keys) and not key.text
-        if full or first_other:
+        if full or self.grows_early(key):
             size = 16
             while size < 3 * len(self.keys):
                 size *= 2
             self.move(size, self.keys)
+        self.only_text &= key.text
         self.keys.append(key)
         self.place(key, growing=False)
 

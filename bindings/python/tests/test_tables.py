@@ -7,13 +7,14 @@ import itertools
 import random
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 
 import hookless
 import naive
 from hookless import dumps, loads
+from hookless._hookless import KeyCosts
 from tables import DictTable, Key, SetTable
 
 MERSENNE = 2**61 - 1
@@ -137,6 +138,105 @@ def test_decoded_tables_are_as_predicted() -> None:
             assert dict_slots(back) == (model.size, expected)
         else:
             assert set_slots(back) == (model.size, {slot: key.hash for slot, key in model.slots.items()})
+
+
+def counted(model: DictTable | SetTable, keys: Sequence[object]) -> None:
+    """The guard's own count, the one way to see what it takes tables that it accepts for."""
+    costs = KeyCosts()
+    for key in keys:
+        model.insert(Key(hash(key), type(key) is str))
+        if model.end:
+            break
+    is_set = isinstance(model, SetTable)
+    if model.end is None:
+        assert costs.check(keys, is_set) == model.probes
+        return
+    with pytest.raises(hookless.DecodeError, match=f"{model.end[0]} probes for {model.end[1]} keys"):
+        costs.check(keys, is_set)
+
+
+def honest_and_not(seed: int, count: int) -> Iterator[list[object]]:
+    """Random ints, consecutive ones, strides, many of one hash, floats, and text among them."""
+    chance = random.Random(seed)
+    yield [chance.getrandbits(61) for _ in range(count)]
+    yield [float(chance.getrandbits(40)) / 8 for _ in range(count)]
+    for shift in (0, 3, 5, 8, 13, 20, 31, 47, 60):
+        yield [i << shift for i in range(count)]
+    yield [(i // 40) * 3 + (i % 40) * MERSENNE for i in range(count)]
+    yield [-i for i in range(count)]
+    # With the first key that is no str the table grows, wherever it stands.
+    first = chance.randrange(count)
+    yield [f"{seed}.{i}" if i < first else chance.getrandbits(61) for i in range(count)]
+    yield [i << 20 if i % 3 else f"{seed}.{i}" for i in range(count)]
+
+
+# A table grows at two thirds, a set at three fifths, of a power of two; a set by less past 50 000.
+GROWTH = [
+    edge + near
+    for power in (7, 8, 10, 12)
+    for edge in (2**power * 2 // 3, 2**power * 3 // 5)
+    for near in (-1, 0, 1)
+]
+
+
+def assert_counted(keys: Sequence[object]) -> None:
+    distinct = list(dict.fromkeys(keys))
+    counted(DictTable(), distinct)
+    if not any(type(key) is str for key in distinct):
+        counted(SetTable(), distinct)
+
+
+@pytest.mark.parametrize("count", GROWTH)
+def test_the_guard_counts_exactly(count: int) -> None:
+    """Not only what it refuses: the probes of every table, at every size around growth."""
+    for keys in honest_and_not(count, count):
+        assert_counted(keys)
+    assert KeyCosts().check(range(63), is_set=False) is None
+
+
+@pytest.mark.parametrize("count", [21_846, 50_001])
+def test_the_guard_counts_large_tables_exactly(count: int) -> None:
+    """Random, and at a stride."""
+    chance = random.Random(count)
+    assert_counted([chance.getrandbits(61) if i % 2 else (i << 20) + 1 for i in range(count)])
+
+
+class InOrder(SetTable):
+    """A set that would move its members in the order in which they came."""
+
+    def move(self, size: int, keys: Iterable[Key]) -> None:
+        super().move(size, self.keys)
+
+
+class Steady(DictTable):
+    """A dict that would not grow at its first key that is no str."""
+
+    def grows_early(self, key: Key) -> bool:
+        return False
+
+
+def test_wrong_rules_would_be_seen() -> None:
+    """Keys for which another rule of growth gives another count, through every way of building a table."""
+    chance = random.Random(8)
+    blocks = sorted(
+        {chance.getrandbits(12) << 8 | chance.getrandbits(3) for _ in range(3_000)}, key=naive.integer
+    )
+    wrong, right = InOrder(), SetTable()
+    for key in blocks:
+        wrong.insert(Key(key))
+        right.insert(Key(key))
+    assert wrong.probes != right.probes
+    assert KeyCosts().check(blocks, True) == right.probes
+    # 130 texts lie in 256 slots: the 131st key doubles them, or it does not.
+    mixed: list[object] = [*(f"{i}" for i in range(130)), *(i * MERSENNE + 1 for i in range(1_000))]
+    ends = [expected_end(model, mixed) for model in (Steady(), DictTable())]
+    assert ends[0] != ends[1]
+    assert ends[1] is not None
+    for body, is_set in bodies(mixed):
+        if is_set:
+            continue
+        with pytest.raises(hookless.DecodeError, match=f"{ends[1][0]} probes for {ends[1][1]} keys"):
+            loads(naive.frame(body))
 
 
 def expected_end(model: DictTable | SetTable, keys: Sequence[object]) -> tuple[int, int] | None:

@@ -116,8 +116,11 @@ class KeyCosts:
     """What the tables that one conversion builds cost, as in a decoder."""
 
     def __new__(cls) -> Self: ...
-    def check(self, keys: Sequence[Any], is_set: bool) -> None:
-        """Raise DecodeError if these keys, in this order, would degrade a dict (or a set)."""
+    def check(self, keys: Sequence[Any], is_set: bool) -> int | None:
+        """Raise DecodeError if these keys, in this order, would degrade a dict (or a set).
+
+        Returns the probes that they take; None for tables whose probes are not counted.
+        """
 
 _Node: TypeAlias = tuple[int, int | None, int, str, str, str]
 _Slot: TypeAlias = tuple[int, int, int, str]

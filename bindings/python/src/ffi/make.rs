@@ -20,13 +20,17 @@ pub(super) unsafe fn owned<'py>(py: Python<'py>, object: *mut ffi::PyObject) -> 
 /// The typed error for the exception that CPython has set; the exception itself is dropped.
 #[cold]
 pub(crate) fn refused(py: Python<'_>) -> Error {
-    let out_of_memory = match PyErr::take(py) {
-        Some(error) => {
-            keep_interrupt(py, &error);
-            error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py)
-        }
-        None => true,
-    };
+    match PyErr::take(py) {
+        Some(error) => refused_by(py, error),
+        None => Error::new(Code::OutOfMemory),
+    }
+}
+
+/// The same for an exception that PyO3 has taken over.
+#[cold]
+pub(crate) fn refused_by(py: Python<'_>, error: PyErr) -> Error {
+    keep_interrupt(py, &error);
+    let out_of_memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py);
     Error::new(if out_of_memory { Code::OutOfMemory } else { Code::KeyError })
 }
 
@@ -96,13 +100,24 @@ pub(crate) fn is_text(object: &Bound<'_, PyAny>) -> bool {
 
 /// Hashes of what a set holds, in the set's own order.
 pub(crate) fn set_hashes(set: &Bound<'_, PyAny>) -> Result<Vec<isize>> {
-    let refuse = |_| refused(set.py());
     let mut hashes = Vec::new();
-    hashes.try_reserve_exact(set.len().map_err(refuse)?).map_err(|_| Error::new(Code::OutOfMemory))?;
-    for member in set.try_iter().map_err(refuse)? {
-        hashes.push(hash(&member.map_err(refuse)?)?);
+    let members = members(set)?;
+    hashes.try_reserve_exact(members.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    for member in &members {
+        hashes.push(hash(member)?);
     }
     Ok(hashes)
+}
+
+/// What a set, tuple or list holds, in its own order.
+pub(crate) fn members<'py>(container: &Bound<'py, PyAny>) -> Result<Vec<Bound<'py, PyAny>>> {
+    let refuse = |error| refused_by(container.py(), error);
+    let mut found = Vec::new();
+    for member in container.try_iter().map_err(refuse)? {
+        found.try_reserve(1).map_err(|_| Error::new(Code::OutOfMemory))?;
+        found.push(member.map_err(refuse)?);
+    }
+    Ok(found)
 }
 
 /// The next pair of a dict from `position` on, as strong references: safe whatever happens to the dict in between.

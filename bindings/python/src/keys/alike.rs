@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use super::guard::full;
 use super::{Prior, Spent};
@@ -117,7 +117,7 @@ impl Spent {
             Exact::Other if perhaps_decimal => self.longest,
             Exact::Int => {
                 let bits = value.call_method0(Str("bit_length")).and_then(|bits| bits.extract::<u64>());
-                bits.map_err(|_| make::refused(value.py()))? / 8
+                bits.map_err(|error| make::refused_by(value.py(), error))? / 8
             }
             _ => return Ok(0),
         };
@@ -127,14 +127,14 @@ impl Spent {
 
     /// What comparing a key with another one of its hash costs at most, up to more than is allowed.
     fn weigh(&self, warm: &Warm, key: &Bound<'_, PyAny>) -> Result<u64> {
-        let refuse = |_| make::refused(key.py());
         let mut total = 0u64;
-        let mut todo = vec![(key.clone(), 1u64, false)];
-        while let Some((value, times, in_record)) = todo.pop() {
+        let mut todo = Todo::default();
+        todo.push(key.clone(), 1, false)?;
+        while let Some(Compared { value, times, in_record }) = todo.0.pop() {
             let kind = exact(&value);
-            let inert = if kind == Exact::Other { warm.records.kind_of(&value) } else { None };
+            let record = if kind == Exact::Other { self.record(warm, &value)? } else { None };
             let unit = if kind == Exact::Other {
-                RECORD.saturating_add(self.as_decimal(&value, kind, inert.is_none())?)
+                RECORD.saturating_add(self.as_decimal(&value, kind, record.is_none())?)
             } else {
                 let plain = if in_record { IN_RECORD } else { 1 };
                 plain + self.as_decimal(&value, kind, false)?
@@ -143,53 +143,93 @@ impl Spent {
             if total > ALLOWED {
                 break;
             }
-            match (kind, inert) {
-                (Exact::Tuple, _) => {
-                    let tuple = value.cast::<PyTuple>().map_err(|_| Error::new(Code::KeyError))?;
-                    todo.try_reserve(tuple.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-                    todo.extend(tuple.iter().map(|item| (item, times, in_record)));
-                }
-                (Exact::FrozenSet, _) => {
-                    let members = value.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>);
-                    let members = members.map_err(refuse)?;
-                    let mut alike: HashMap<isize, u64> = HashMap::new();
-                    for member in &members {
-                        *alike.entry(make::hash(member)?).or_insert(0) += 1;
-                    }
-                    for member in members {
-                        let count = alike.get(&make::hash(&member)?).copied().unwrap_or(1);
-                        todo.push((member, times.saturating_mul(count), in_record));
-                    }
-                }
-                (_, Some(Inert::Record(_))) => {
-                    let fields = value.getattr(Str("_fields")).map_err(refuse)?;
-                    let fields = fields.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
-                    todo.extend(fields.iter().map(|(_, item)| (item, times, true)));
-                }
-                (_, Some(Inert::Member)) => {
-                    todo.push((value.getattr(Str("_value")).map_err(refuse)?, times, true));
-                }
-                (Exact::Other, None) if self.host_classes => {
-                    // A class that does not tell its parts is taken for one that has none.
-                    if let Ok(parts) = value
-                        .call_method0(Str("__getstate__"))
-                        .or_else(|_| value.call_method0(Str("__reduce__")))
-                    {
-                        todo.push((parts, times, true));
-                    }
-                }
-                (Exact::List, _) if self.host_classes => {
-                    todo.extend(
-                        value.try_iter().map_err(refuse)?.flatten().map(|item| (item, times, in_record)),
-                    );
-                }
-                (Exact::Dict, _) if self.host_classes => {
-                    let fields = value.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
-                    todo.extend(fields.values().iter().map(|item| (item, times, in_record)));
-                }
+            match kind {
+                Exact::Tuple => todo.extend(&value, times, in_record)?,
+                Exact::FrozenSet => todo.extend_by_hash(&value, times, in_record)?,
+                Exact::Set if self.host_classes => todo.extend_by_hash(&value, times, in_record)?,
+                Exact::List if self.host_classes => todo.extend(&value, times, in_record)?,
+                Exact::Dict if self.host_classes => todo.extend_values(&value, times, in_record)?,
                 _ => {}
+            }
+            match record {
+                Some((Inert::Record(_), record)) => {
+                    todo.extend_values(&part(&record, "_fields")?, times, true)?;
+                }
+                Some((Inert::Member, member)) => todo.push(part(&member, "_value")?, times, true)?,
+                None => {}
             }
         }
         Ok(total)
     }
+
+    /// The record that a value is, or that an instance of a host's class would be sent as: read as the encoder reads it, so that no hook of its
+    /// class runs. A class that does not tell its fields is taken for one that has none.
+    fn record<'py>(
+        &self,
+        warm: &Warm,
+        value: &Bound<'py, PyAny>,
+    ) -> Result<Option<(Inert, Bound<'py, PyAny>)>> {
+        if let Some(kind) = warm.records.kind_of(value) {
+            return Ok(Some((kind, value.clone())));
+        }
+        if !self.host_classes {
+            return Ok(None);
+        }
+        let found = warm.records.classify.bind(value.py()).call1((value,));
+        let found = found.map_err(|error| make::refused_by(value.py(), error))?;
+        Ok(warm.records.kind_of(&found).map(|kind| (kind, found)))
+    }
+}
+
+/// A value that is to be compared, how often, and whether Python code of a record does it.
+struct Compared<'py> {
+    value: Bound<'py, PyAny>,
+    times: u64,
+    in_record: bool,
+}
+
+/// Values of a key that have still to be weighed.
+#[derive(Default)]
+struct Todo<'py>(Vec<Compared<'py>>);
+
+impl<'py> Todo<'py> {
+    fn push(&mut self, value: Bound<'py, PyAny>, times: u64, in_record: bool) -> Result<()> {
+        self.0.try_reserve(1).map_err(full)?;
+        self.0.push(Compared { value, times, in_record });
+        Ok(())
+    }
+
+    /// The items of a tuple or list, each compared with one other.
+    fn extend(&mut self, items: &Bound<'py, PyAny>, times: u64, in_record: bool) -> Result<()> {
+        make::members(items)?.into_iter().try_for_each(|item| self.push(item, times, in_record))
+    }
+
+    fn extend_values(&mut self, dict: &Bound<'py, PyAny>, times: u64, in_record: bool) -> Result<()> {
+        let dict = dict.cast::<PyDict>().map_err(|_| Error::new(Code::KeyError))?;
+        let mut position = 0;
+        while let Some((_, item)) = make::dict_next(dict, &mut position) {
+            self.push(item, times, in_record)?;
+        }
+        Ok(())
+    }
+
+    /// The members of a set, each compared with all that hash like it.
+    fn extend_by_hash(&mut self, set: &Bound<'py, PyAny>, times: u64, in_record: bool) -> Result<()> {
+        let members = make::members(set)?;
+        let mut alike: HashMap<isize, u64> = HashMap::new();
+        alike.try_reserve(members.len()).map_err(full)?;
+        for member in &members {
+            *alike.entry(make::hash(member)?).or_insert(0) += 1;
+        }
+        for member in members {
+            let count = alike.get(&make::hash(&member)?).copied().unwrap_or(1);
+            self.push(member, times.saturating_mul(count), in_record)?;
+        }
+        Ok(())
+    }
+}
+
+/// A slot of an inert instance.
+fn part<'py>(record: &Bound<'py, PyAny>, slot: &str) -> Result<Bound<'py, PyAny>> {
+    record.getattr(Str(slot)).map_err(|error| make::refused_by(record.py(), error))
 }

@@ -31,6 +31,9 @@ fn per_key(slots: usize) -> u64 {
 const SHIFT: u32 = 5;
 const LINEAR: usize = 9;
 
+/// Of a word.
+const BITS: usize = u64::BITS as usize;
+
 /// Which of CPython's two tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
@@ -43,8 +46,10 @@ pub(crate) struct Guard {
     table: Table,
     /// Of the keys, in the order in which they came.
     hashes: Vec<isize>,
-    /// Which slots are taken.
-    taken: Vec<bool>,
+    /// Which slots are taken: a bit each, so that a table of 10^6 keys stays in the processor's cache.
+    taken: Vec<u64>,
+    /// Slots, less one: their number is a power of two.
+    mask: usize,
     /// Of a set: which key is in each slot.
     order: Vec<u32>,
     /// Keys that fit in before the table grows.
@@ -61,7 +66,7 @@ impl Guard {
     pub(crate) fn new(table: Table) -> Result<Guard> {
         let (hashes, taken, order) = (Vec::new(), Vec::new(), Vec::new());
         let mut guard =
-            Guard { table, hashes, taken, order, room: 0, only_text: true, allowed: 0, probes: 0 };
+            Guard { table, hashes, taken, mask: 0, order, room: 0, only_text: true, allowed: 0, probes: 0 };
         guard.resize(8)?;
         Ok(guard)
     }
@@ -123,7 +128,10 @@ impl Guard {
                 }
             }
             Table::Set => {
-                for (&key, _) in slots.iter().zip(taken).filter(|&(_, taken)| taken) {
+                for (slot, &key) in slots.iter().enumerate() {
+                    if !is_taken(&taken, slot) {
+                        continue;
+                    }
                     self.place(key as usize);
                     self.check()?;
                 }
@@ -134,9 +142,11 @@ impl Guard {
 
     fn resize(&mut self, size: usize) -> Result<()> {
         let mut taken = Vec::new();
-        taken.try_reserve_exact(size).map_err(full)?;
-        taken.resize(size, false);
+        let words = size.div_ceil(BITS);
+        taken.try_reserve_exact(words).map_err(full)?;
+        taken.resize(words, 0);
         self.taken = taken;
+        self.mask = size - 1;
         let usable = match self.table {
             Table::Dict => {
                 self.allowed = per_key(size);
@@ -159,9 +169,9 @@ impl Guard {
     fn place(&mut self, key: usize) {
         let hash = self.hashes[key];
         match self.table {
-            Table::Dict => self.probes += place_in_dict(&mut self.taken, hash),
+            Table::Dict => self.probes += place_in_dict(&mut self.taken, self.mask, hash),
             Table::Set => {
-                let (slot, probes) = place_in_set(&mut self.taken, hash);
+                let (slot, probes) = place_in_set(&mut self.taken, self.mask, hash);
                 self.order[slot] = key as u32;
                 self.probes += probes;
             }
@@ -173,38 +183,45 @@ pub(super) fn full(_: std::collections::TryReserveError) -> Error {
     Error::new(Code::OutOfMemory)
 }
 
+#[inline]
+fn is_taken(taken: &[u64], slot: usize) -> bool {
+    taken[slot / BITS] >> (slot % BITS) & 1 == 1
+}
+
+/// Takes a slot; whether it was free.
+#[inline]
+fn take(taken: &mut [u64], slot: usize) -> bool {
+    let (word, bit) = (&mut taken[slot / BITS], 1 << (slot % BITS));
+    let free = *word & bit == 0;
+    *word |= bit;
+    free
+}
+
 /// Takes the slot of a dict that is free for this hash; gives the probes on the way.
 #[inline]
-fn place_in_dict(taken: &mut [bool], hash: isize) -> u64 {
-    let mask = taken.len() - 1;
+fn place_in_dict(taken: &mut [u64], mask: usize, hash: isize) -> u64 {
     let mut perturb = hash.cast_unsigned();
     let mut at = perturb & mask;
     let mut probes = 0;
-    loop {
-        let slot = &mut taken[at & mask];
-        if !*slot {
-            *slot = true;
-            return probes;
-        }
+    while !take(taken, at) {
         probes += 1;
         perturb >>= SHIFT;
         at = at.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1) & mask;
     }
+    probes
 }
 
 /// Takes the slot of a set that is free for this hash; gives it, and the probes on the way.
 #[inline]
-fn place_in_set(taken: &mut [bool], hash: isize) -> (usize, u64) {
-    let mask = taken.len() - 1;
+fn place_in_set(taken: &mut [u64], mask: usize, hash: isize) -> (usize, u64) {
     let mut perturb = hash.cast_unsigned();
     let mut at = perturb & mask;
     let mut probes = 0;
     loop {
         let run = if at + LINEAR <= mask { LINEAR } else { 0 };
-        for (next, slot) in taken[at..=at + run].iter_mut().enumerate() {
-            if !*slot {
-                *slot = true;
-                return (at + next, probes);
+        for slot in at..=at + run {
+            if take(taken, slot) {
+                return (slot, probes);
             }
             probes += 1;
         }

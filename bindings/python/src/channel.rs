@@ -325,6 +325,8 @@ fn take(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Resul
             Want::Bytes | Want::Slot { .. } => return Ok(None),
             Want::Build | Want::Check { .. } | Want::Done => {
                 if let Some(arrived) = inbox.settle(py)? {
+                    // L10: a session holds one frame at a time.
+                    inbox.assembler.delivered();
                     return Ok(Some(arrived));
                 }
             }

@@ -114,6 +114,48 @@ fn l4_l5_budgets_stop_what_is_too_much() {
     }
 }
 
+/// L10: frames that one feed completes are bounded together. At the limit all of them come; one below, those before it do, and then the error.
+#[test]
+fn l10_frames_of_one_feed_at_the_limit_and_one_past() {
+    let frame = wrap(&[0x92, 0xc0, 0xa1, b'x'], &[]);
+    let each = 128 + 88 + 32 + 73;
+    let stream = frame.repeat(5);
+    let with = |undelivered| Limits::default().with("undelivered", undelivered).unwrap();
+    let mut decoder = Decoder::new(with(5 * each));
+    for _ in 0..3 {
+        // Each feed begins at 0.
+        assert_eq!(decoder.feed(&stream).unwrap().len(), 5);
+    }
+    let mut decoder = Decoder::new(with(5 * each - 1));
+    assert_eq!(decoder.feed(&stream).unwrap().len(), 4);
+    let error = decoder.feed(&[]).unwrap_err();
+    assert_eq!((error.code(), error.offset(), error.path()), (Code::UndeliveredLimit, Some(34), "$[1]"));
+    // L4 keeps its code where it is what is met.
+    let mut decoder = Decoder::new(with(5 * each).with("memory", each - 129).unwrap());
+    assert_eq!(decoder.feed(&stream).unwrap_err().code(), Code::MemoryLimit);
+    // What began in an earlier feed counts where it ends.
+    let mut decoder = Decoder::new(with(2 * each));
+    let (head, rest) = stream.split_at(frame.len() * 2 + 33);
+    assert_eq!(decoder.feed(head).unwrap().len(), 2);
+    assert_eq!(decoder.feed(rest).unwrap().len(), 2);
+    assert_eq!(decoder.feed(&[]).unwrap_err().code(), Code::UndeliveredLimit);
+}
+
+/// L10: many frames that are each within their limits take no more memory together than the limit says.
+#[test]
+fn l10_peak_memory_of_one_feed() {
+    let limits = Limits::default().with("undelivered", 16 << 20).unwrap();
+    let body = [&[0xdc, 0x03, 0xe8][..], &[0x90; 1000]].concat();
+    let stream = wrap(&body, &[]).repeat(2000);
+    let feed = |limits: Limits| peak(|| Decoder::new(limits).feed(&stream));
+    let (given, held) = feed(limits.clone());
+    assert_eq!(given.unwrap().len(), (16 << 20) / (128 + 88 * 1001), "as many as there is room for");
+    assert!(held <= 16 * MIB, "{held} bytes");
+    let (given, unbounded) = feed(Limits { undelivered: 1 << 40, ..limits });
+    assert_eq!(given.unwrap().len(), 2000);
+    assert!(unbounded > 32 * MIB, "{unbounded} bytes: the test would not see it");
+}
+
 /// A frame that announces much and stops costs what has arrived.
 #[test]
 fn f7_f9_announced_lengths_reserve_nothing() {

@@ -5,7 +5,7 @@
 use hookless::frame::{Decoder, Frame};
 use hookless::{Error, Value, decode, encode};
 use support::describe::{describe, normal};
-use support::vectors::{Vector, accept, reject};
+use support::vectors::{By, Vector, accept, reject};
 
 /// Sizes of the pieces that the push decoder is fed with: byte by byte, an odd size, and all at once.
 const CHUNKS: [usize; 3] = [1, 7, usize::MAX];
@@ -157,5 +157,21 @@ fn reject_in_chunks() {
             expect_error(push(vector, chunk), code, *offset)
                 .map_err(|why| format!("in pieces of {chunk}: {why}"))
         })
+    });
+}
+
+/// L10: what one feed gives is bounded, and one frame a feed is not.
+#[test]
+fn reject_in_one_feed() {
+    let mut vectors = reject();
+    vectors.retain(|vector| vector.by == By::Feed);
+    assert!(vectors.len() > 5);
+    all(&vectors, |vector| {
+        let (code, offset) = vector.error.as_ref().expect("a reject vector has a code");
+        expect_error(push(vector, usize::MAX), code, *offset)?;
+        match push(vector, 1) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("a byte at a time: {error}")),
+        }
     });
 }

@@ -40,7 +40,6 @@ def victim(data: bytes) -> None:
 
 def peer() -> str:
     took = float(expose(__name__, pickled(), seconds=60).out)
-    assert took > 0.05
     return f"succeeds: {len(KEYS)} keys take {within(took, 's', most=60)}"
 
 

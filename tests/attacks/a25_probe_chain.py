@@ -53,7 +53,6 @@ def victim(data: bytes) -> None:
 def peer() -> str:
     body = naive.mapping([(naive.integer(key), naive.NIL) for key in crafted()])
     took = float(expose(__name__, body, seconds=60).out)
-    assert took > 0.05, took
     return (
         f"succeeds: {len(body) // 1000} kB take {within(took, 's', most=60)}; no two of the hashes are equal"
     )

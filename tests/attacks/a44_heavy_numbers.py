@@ -28,7 +28,6 @@ def victim(data: bytes) -> None:
 
 def peer() -> str:
     took = float(expose(__name__, PICKLE, seconds=60).out)
-    assert took > 0.05
     return (
         f"succeeds: {len(PICKLE) // 1000} kB take {within(took, 's', most=60)}, and ten times the bytes a "
         "hundred times as long"

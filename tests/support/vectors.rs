@@ -36,17 +36,19 @@ pub enum By {
     Decode,
     /// The push decoder alone, which is given frames of every kind, one after the other.
     Push,
+    /// The push decoder alone, which is given all bytes at once.
+    Feed,
 }
 
 impl Vector {
     /// Whether `decode` is to be given it.
     pub fn for_decode(&self) -> bool {
-        self.by != By::Push
+        matches!(self.by, By::All | By::Decode)
     }
 
     /// Whether the push decoder is to be given it.
     pub fn for_push(&self) -> bool {
-        self.by != By::Decode
+        matches!(self.by, By::All | By::Push)
     }
 
     /// `of(i)` for the first 4096 bytes of the frame and every 997th after, which is what the cut tests cut at.
@@ -135,6 +137,7 @@ fn vector(file: &str, object: &Json) -> Vector {
         None => By::All,
         Some("decode") => By::Decode,
         Some("push") => By::Push,
+        Some("feed") => By::Feed,
         Some(other) => panic!("{name}: by {other}"),
     };
     Vector {

@@ -109,16 +109,16 @@ impl Channel {
         on_output: Bound<'py, PyAny>,
     ) -> PyResult<(&'static str, Py<PyAny>)> {
         let mut state = self.lock(py)?;
+        let call_id = match &mut state.end {
+            End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
+            End::Worker(_) => return Err(wrong_end(py)),
+        };
         // What came while no call was open is no answer to this one.
         if state.socket.as_ref().is_some_and(|socket| is_early(socket.as_fd())) {
             state.end.close();
             let note = "bytes from the worker while no call was open";
             return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)));
         }
-        let call_id = match &mut state.end {
-            End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
-            End::Worker(_) => return Err(wrong_end(py)),
-        };
         let outputs = Outputs { descriptors: outputs, callback: Some(&on_output), life };
         let body = fallible::list_of(py, [Unsigned(verb.into()).into_pyobject(py)?.into_any()])?;
         body.append(name)?;
@@ -325,6 +325,8 @@ fn take(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Resul
             Want::Bytes | Want::Slot { .. } => return Ok(None),
             Want::Build | Want::Check { .. } | Want::Done => {
                 if let Some(arrived) = inbox.settle(py)? {
+                    // L10: a session holds one frame at a time.
+                    inbox.assembler.delivered();
                     return Ok(Some(arrived));
                 }
             }

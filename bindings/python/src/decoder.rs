@@ -85,6 +85,7 @@ impl Decoder {
         if state.dead.is_some() {
             return state.given(py);
         }
+        state.inbox.assembler.delivered();
         loop {
             match state.inbox.feed(py, &mut bytes) {
                 Ok(Some(arrived)) => {

@@ -69,6 +69,14 @@ pub(crate) fn raised(
     Ok(PyErr::from_value(made))
 }
 
+/// Whether it is ProtocolError with the code `busy`.
+#[cold]
+pub(crate) fn is_busy(py: Python<'_>, error: &PyErr) -> bool {
+    let is_ours = error.get_type(py).name().is_ok_and(|name| name == "ProtocolError");
+    let code = || error.value(py).getattr(Str("code")).and_then(|code| code.extract::<String>());
+    is_ours && code().is_ok_and(|code| code == Code::Busy.as_str())
+}
+
 /// What a decoder raises for an exception of its own calls into Python: a want of memory is the documented error.
 #[cold]
 pub(crate) fn decode_memory(py: Python<'_>, error: PyErr) -> PyErr {

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 use crate::ffi::chars;
 use crate::ffi::fallible::{self, Owned, Str, Unsigned};
 use crate::frames::{FrameTexts, Frames};
+use crate::imports::imported;
 use crate::scalars::table_error;
 
 /// What is known of an exception that happened elsewhere: text, numbers and closed values.
@@ -136,7 +137,7 @@ impl Failure {
         let py = slf.py();
         let options = fallible::dict(py)?;
         options.set_item(Str("colour"), colour)?;
-        py.import(Str("hookless._note"))?
+        imported(py, "hookless._note")?
             .getattr(Str("note_of"))?
             .call((slf,), Some(&options))?
             .str()

@@ -12,6 +12,7 @@ mod failure;
 mod ffi;
 mod flat;
 mod frames;
+mod imports;
 mod inbox;
 mod inspect;
 mod isolation;

@@ -17,6 +17,7 @@ use crate::ffi::make;
 use crate::ffi::raised;
 use crate::ffi::types::{Exact, exact};
 use crate::frames::Frames;
+use crate::imports::{attribute, imported};
 use crate::trace::{Lines, Read, SOURCE};
 
 /// Arguments of one exception, and bytes of one.
@@ -49,9 +50,8 @@ struct Own {
 
 impl Known {
     pub(crate) fn load(py: Python<'_>) -> PyResult<Known> {
-        let frames = py.import(Str("hookless._frames"))?;
-        let with_fields =
-            py.import(Str("hookless._attributes"))?.getattr(Str("_FIELDS"))?.cast_into::<PyDict>()?;
+        let frames = imported(py, "hookless._frames")?;
+        let with_fields = attribute(py, "hookless._attributes", "_FIELDS")?.cast_into::<PyDict>()?;
         let builtins = py.import(Str("builtins"))?.dict();
         let mut own = Vec::new();
         for (name, value) in &builtins {
@@ -78,7 +78,7 @@ impl Known {
         let getters = py.get_type::<PyType>().getattr(Str("__dict__"))?;
         Ok(Known {
             own,
-            remote_error: py.import(Str("hookless.remote"))?.getattr(Str("RemoteError"))?.unbind(),
+            remote_error: attribute(py, "hookless.remote", "RemoteError")?.unbind(),
             read_lines: frames.getattr(Str("_read_lines"))?.unbind(),
             loop_file: frames.getattr(Str("_OWN"))?.unbind(),
             module: getters.get_item(Str("__module__"))?.unbind(),

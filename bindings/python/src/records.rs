@@ -1,6 +1,7 @@
 //! `hookless.records` and `hookless._classify`, looked up once.
 
 use crate::ffi::fallible::Str;
+use crate::imports::{attribute, imported};
 use hookless::RecordKind;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -27,7 +28,7 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn load(py: Python<'_>) -> PyResult<Records> {
-        let module = py.import(Str("hookless.records"))?;
+        let module = imported(py, "hookless.records")?;
         let class = |name: &str| Ok::<_, PyErr>(module.getattr(Str(name))?.cast_into::<PyType>()?.unbind());
         Ok(Records {
             record: class("Record")?,
@@ -36,7 +37,7 @@ impl Records {
             new_record: module.getattr(Str("_new_record"))?.unbind(),
             new_named: module.getattr(Str("_new_named"))?.unbind(),
             new_member: module.getattr(Str("_new_member"))?.unbind(),
-            classify: py.import(Str("hookless._classify"))?.getattr(Str("classify"))?.unbind(),
+            classify: attribute(py, "hookless._classify", "classify")?.unbind(),
         })
     }
 

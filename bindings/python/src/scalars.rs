@@ -7,13 +7,19 @@ use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
+use crate::errors::is_busy;
 use crate::ffi::fallible::{Str, Unsigned};
 use crate::ffi::{chars, make, ndarray};
+use crate::imports::explains;
 use crate::warm::Numpy;
 
 /// The typed error for an exception that a host's own constructor or table raised.
 #[cold]
 pub(crate) fn table_error(py: Python<'_>, error: &PyErr) -> Error {
+    // A module of the values, in the midst of whose import this decode began.
+    if is_busy(py, error) || explains(py, error).unwrap_or(false) {
+        return Error::new(Code::Busy).note("a module that the value needs is still being imported");
+    }
     let memory = error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py);
     make::keep_interrupt(py, error);
     Error::new(if memory { Code::OutOfMemory } else { Code::KeyError })

@@ -4,8 +4,9 @@ use hookless::{Code, Error};
 use pyo3::prelude::*;
 
 use crate::errors::decode_error;
-use crate::ffi::fallible::{Str, Unsigned};
+use crate::ffi::fallible::Unsigned;
 use crate::ffi::make;
+use crate::imports::attribute;
 use crate::keys::{Keys, Spent, Table};
 use crate::warm::warm;
 
@@ -17,8 +18,7 @@ pub(crate) fn converted<'py>(
     decode: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some(wanted) = wanted else { return decode() };
-    let convert =
-        py.import(Str("hookless._typed.conversion"))?.getattr(Str("conversion"))?.call1((wanted,))?;
+    let convert = attribute(py, "hookless._typed.conversion", "conversion")?.call1((wanted,))?;
     convert.call1((decode()?,))
 }
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::ffi::fallible::Str;
 use crate::ffi::ndarray;
+use crate::imports::{attribute, imported};
 use crate::plain::Known;
 use crate::records::Records;
 
@@ -54,15 +55,15 @@ pub(crate) fn once<'a, T>(
 pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
     once(py, &WARM, || {
         let sys = py.import(Str("sys"))?;
-        let family = py.import(Str("hookless._family"))?;
+        let family = imported(py, "hookless._family")?;
         let classes = family.getattr(Str("CLASSES"))?.cast_into::<PyTuple>()?;
         Ok(Warm {
             error_of: family.getattr(Str("error_of"))?.unbind(),
             remote_classes: classes.iter().map(|class| class.as_ptr() as usize).collect(),
-            describe: py.import(Str("hookless.failure"))?.getattr(Str("describe"))?.unbind(),
+            describe: attribute(py, "hookless.failure", "describe")?.unbind(),
             plain: Known::load(py)?,
             records: Records::load(py)?,
-            keyed_hashes: py.import(Str("hookless._hashing"))?.getattr(Str("KEYED"))?.extract()?,
+            keyed_hashes: attribute(py, "hookless._hashing", "KEYED")?.extract()?,
             modules: sys.getattr(Str("modules"))?.cast_into::<PyDict>()?.unbind(),
         })
     })
@@ -174,7 +175,7 @@ pub(crate) struct Numpy {
 
 impl Numpy {
     fn load(py: Python<'_>) -> PyResult<Numpy> {
-        let module = py.import(Str("numpy"))?;
+        let module = imported(py, "numpy")?;
         if !ndarray::load_api(py) {
             return Err(pyo3::exceptions::PyImportError::new_err("NumPy gives no C API"));
         }
@@ -190,7 +191,7 @@ impl Numpy {
             Ok(module.getattr(Str(name))?.cast_into::<PyType>()?.unbind())
         };
         // NumPy imports this one only when it is asked for.
-        let ma = py.import(Str("numpy.ma"))?;
+        let ma = imported(py, "numpy.ma")?;
         let strings = match module.getattr_opt(Str("dtypes"))? {
             Some(dtypes) => dtypes.getattr_opt(Str("StringDType"))?.map(Bound::unbind),
             None => None,

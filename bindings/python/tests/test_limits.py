@@ -28,6 +28,7 @@ TABLE = [
     ("descriptor", MIB, 64 * MIB),
     ("dtype_fields", 1024, 65_536),
     ("dtype_depth", 8, 32),
+    ("undelivered", GIB, 1024 * GIB),
 ]
 
 

@@ -78,6 +78,64 @@ def test_a_finaliser_decodes_while_the_first_decode_is_under_way(name: str) -> N
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+# At each call while a module of a first decode is half imported, the same is decoded again.
+IMPORTING = """
+import importlib.util, sys
+import hookless
+
+if importlib.util.find_spec("numpy"):
+    import numpy
+
+frame = bytes.fromhex(sys.stdin.read())
+seen, wrong, importing, inside = set(), set(), [], False
+
+def use():
+    (found,) = hookless.Decoder().feed(frame)
+    return hookless.dumps(found.value)
+
+def profile(where, event, argument):
+    global inside
+    if inside or event not in ("call", "return"):
+        return
+    if where.f_code.co_name == "<module>":
+        if event == "return":
+            importing.pop()
+        else:
+            importing.append(where.f_globals["__name__"])
+    if not importing:
+        return
+    inside = True
+    try:
+        seen.add("decoded" if use() == frame else "changed")
+    except hookless.ProtocolError as error:
+        seen.add(error.code)
+    except BaseException as error:
+        wrong.add((importing[-1], repr(error)))
+    inside = False
+
+sys.setprofile(profile)
+mine = use()
+sys.setprofile(None)
+assert mine == use() == frame
+assert not wrong, wrong
+assert seen <= {"decoded", "busy"} and "busy" in seen, seen
+print("done")
+"""
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_decode_in_the_midst_of_an_import_that_decoding_needs(name: str) -> None:
+    """It works, or is told `busy`; the decode that is under way works, and so does every later one."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING],
+        input=FRAMES[name].hex(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
 # Signals at every point of a call and of a close: some come where the turn is taken and not yet noted.
 STORM = """
 import faulthandler, signal, sys, time

@@ -83,6 +83,23 @@ def check_refusal(error: hookless.DecodeError, code: str, offset: int) -> None:
     assert type(error) is classes.get(code, hookless.LimitExceeded if limit else hookless.DecodeError)
 
 
+@pytest.mark.parametrize(
+    "vector", [one for one in vectors("reject", "feed") if one.values[0].code == "undelivered_limit"]
+)
+def test_reject_in_one_feed(vector: Vector) -> None:
+    """L10: the frames before it are given first; fed a byte at a time it is never met."""
+    decoder = hookless.Decoder(limits=vector.limits)
+    assert decoder.feed(vector.frame)
+    for call in (lambda: decoder.feed(b""), decoder.finish):
+        with pytest.raises(hookless.LimitExceeded) as caught:
+            call()
+        check_refusal(caught.value, vector.code, vector.offset)
+    decoder = hookless.Decoder(limits=vector.limits)
+    for byte in vector.frame:
+        decoder.feed(bytes([byte]))
+    decoder.finish()
+
+
 @pytest.mark.parametrize("vector", vectors("accept", "decode"))
 def test_accept(vector: Vector) -> None:
     check_accepted(vector, lambda: hookless.loads(vector.frame, limits=vector.limits))

@@ -95,6 +95,7 @@ codes! {
     DescriptorLimit "descriptor_limit" Limit "exception report too large (L7)",
     DtypeLimit "dtype_limit" Limit "too many fields in a dtype, or nested too deeply (L9)",
     RegionEntryLimit "region_entry_limit" Limit "too many entries in the data region (L8)",
+    UndeliveredLimit "undelivered_limit" Limit "the frames of one feed would hold too much together (L10)",
     KeyCollision "key_collision" Environment "keys chosen so that the host's hash table degrades",
     KeyError "key_error" Environment "the host refused a key",
     ZoneUnknown "zone_unknown" Environment "this host knows no time zone of that key (D6)",
@@ -147,6 +148,12 @@ impl Error {
             change(detail);
         }
         self
+    }
+
+    /// The same under another code, where the limit that was met stood for another.
+    #[cold]
+    pub(crate) fn recoded(self, code: Code) -> Self {
+        self.with(|detail| detail.code = code)
     }
 
     /// Adds a sentence: what was found, which limit.

@@ -87,6 +87,7 @@ limits! {
     descriptor 256 * KIB, MIB, 16 * MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
     dtype_fields 64, 1024, 16_384, 65_536, DtypeLimit, "L9: fields of one dtype, those of nested ones included.";
     dtype_depth 4, 8, 16, 32, DtypeLimit, "L9: structures inside structures.";
+    undelivered 64 * MIB, GIB, 16 * GIB, 1024 * GIB, UndeliveredLimit, "L10: what the frames of one feed hold together.";
 }
 
 /// L8: entries of one data region.
@@ -110,6 +111,11 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Self {
         Budget { memory: limits.memory, nodes: limits.nodes }
+    }
+
+    /// What is left of the memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// L4: takes a charge before the value is built.
@@ -144,6 +150,8 @@ pub mod charge {
     use crate::array::ScalarKind;
     use crate::wire::{MapKind, SequenceKind};
 
+    /// L10: a frame around its value.
+    pub const DELIVERED: u64 = 128;
     /// None and bool.
     pub const ATOM: u64 = 32;
     /// An int of at most 64 bits.

@@ -20,15 +20,24 @@ pub fn check(stream: &[u8], planted: bool) {
         // A byte at a time is slow for what is large, where steps of an odd size do as well.
         let step = if stream.len() > 4096 { 61 } else { 1 };
         let stepped = decoded(&limits, stream.chunks(step), planted);
-        assert_eq!(stepped, whole, "left: in steps of {step}; right: all at once; with {limits:?}");
-        let cut = cut_at_random(stream);
-        assert_eq!(
-            decoded(&limits, cut, false),
-            whole,
-            "left: cut at random; right: all at once; with {limits:?}"
-        );
+        same(&stepped, &whole, &format!("left: in steps of {step}; right: all at once; with {limits:?}"));
+        let cut = decoded(&limits, cut_at_random(stream), false);
+        same(&cut, &whole, &format!("left: cut at random; right: all at once; with {limits:?}"));
         each_alone(stream, &limits, &whole);
     }
+}
+
+/// The same frames and the same end. L10 alone depends on how a stream is cut: then one has the frames that the other begins with.
+fn same(left: &Outcome, right: &Outcome, what: &str) {
+    let stopped = |one: &Outcome| one.1.as_ref().is_err_and(|found| found.0 == "undelivered_limit");
+    if stopped(left) || stopped(right) {
+        let most = left.0.len().min(right.0.len());
+        assert_eq!(left.0[..most], right.0[..most], "{what}");
+        assert!(stopped(left) || left.0.len() >= right.0.len(), "{what}");
+        assert!(stopped(right) || right.0.len() >= left.0.len(), "{what}");
+        return;
+    }
+    assert_eq!(left, right, "{what}");
 }
 
 /// The push decoder, until the first error or the end. The planted one takes any padding.
@@ -83,6 +92,8 @@ fn each_alone(stream: &[u8], limits: &Limits, (frames, end): &Outcome) {
                 let kinds = if kind == 1 { FrameKind::Value } else { FrameKind::Result };
                 assert_eq!((&frame.value, frame.kind), (&value, kinds), "a frame in a stream, and alone");
             }
+            // L10 is about frames together.
+            (Ok(_), None) if end.as_ref().is_err_and(|found| found.0 == "undelivered_limit") => return,
             // A stream does not know yet where the frame ends.
             (Err(error), None) if matches!(error.code(), Code::Truncated | Code::TrailingBytes) => return,
             (Err(error), None) => {

@@ -51,8 +51,9 @@ _Code: TypeAlias = Literal[
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
     "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
-    "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory", "type_mismatch",
-    "unsupported_type", "mutated", "unexpected_frame", "busy", "unknown_call", "version_mismatch", "bad_role",
+    "undelivered_limit", "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory",
+    "type_mismatch", "unsupported_type", "mutated", "unexpected_frame", "busy", "unknown_call",
+    "version_mismatch", "bad_role",
 ]
 # fmt: on
 
@@ -209,6 +210,8 @@ class Limits:
     """Fields of one dtype, those of nested ones included."""
     dtype_depth: Final[int]
     """Structures inside structures."""
+    undelivered: Final[int]
+    """What the frames of one `Decoder.feed` hold together, in bytes."""
 
     def __new__(
         cls,
@@ -227,6 +230,7 @@ class Limits:
         descriptor: int = ...,
         dtype_fields: int = ...,
         dtype_depth: int = ...,
+        undelivered: int = ...,
     ) -> Limits: ...
     @staticmethod
     def strict(
@@ -245,6 +249,7 @@ class Limits:
         descriptor: int = ...,
         dtype_fields: int = ...,
         dtype_depth: int = ...,
+        undelivered: int = ...,
     ) -> Limits:
         """For answers that are small: text, numbers, short tables."""
 
@@ -265,6 +270,7 @@ class Limits:
         descriptor: int = ...,
         dtype_fields: int = ...,
         dtype_depth: int = ...,
+        undelivered: int = ...,
     ) -> Limits:
         """For large data on a large machine, from a child that is mistrusted less."""
 

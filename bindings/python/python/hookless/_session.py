@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from hookless._hookless import Channel, Limits
 from hookless._launch import Child, launch
 from hookless._output import Listener, Output, Sink
 from hookless._report import in_force, is_confined
+from hookless._turns import Place, Turns
 from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, IsolationError, WorkerDied
 from hookless.remote import RemoteError
 
@@ -39,10 +39,7 @@ class Session:
         # Why no call can be made any more.
         self.over = ""
         self._process = os.getpid()
-        # Not a Lock: a signal handler or a finaliser may come between its being taken and `_holder` being
-        # set, and take it again.
-        self._turn = threading.RLock()
-        self._holder: int | None = None
+        self._turns = Turns()
         self._closing = False
         self.child: Child = launch(settings)
         try:
@@ -104,40 +101,49 @@ class Session:
         What the listener raises is raised when the call is over, in place of the call's own outcome.
         """
         began = time.monotonic()
-        self._take_turn(deadline)
+        place = Place()
+        # Twice: an interrupt may come in the midst of the first.
         try:
-            if self.over:
-                raise HooklessError(_CLOSED) if self.over == _CLOSED else WorkerDied(self.over)
-            sink = Sink(self.output, listener)
             try:
-                failed, value = self._exchange(request, deadline, began, sink)
-            except HooklessError as error:
-                if sink.error is None:
-                    raise
-                raise sink.error from error
-            if sink.error is not None:
-                raise sink.error from failed
+                self._take_turn(place, deadline)
+                failed, value = self._turn(request, deadline, began, listener)
+            finally:
+                self._turns.leave(place)
         finally:
-            self._holder = None
-            self._turn.release()
+            self._turns.leave(place)
         # The turn is over: a builder of the program's own may use the worker.
         if failed is not None:
             raise_remote(failed, errors)
         return value
 
-    def _take_turn(self, deadline: float | None) -> None:
+    def _turn(
+        self, request: Request, deadline: float | None, began: float, listener: Listener | None
+    ) -> tuple[RemoteError | None, Any]:
+        if self.over:
+            raise HooklessError(_CLOSED) if self.over == _CLOSED else WorkerDied(self.over)
+        sink = Sink(self.output, listener)
+        try:
+            failed, value = self._exchange(request, deadline, began, sink)
+        except HooklessError as error:
+            if sink.error is None:
+                raise
+            raise sink.error from error
+        if sink.error is not None:
+            raise sink.error from failed
+        return failed, value
+
+    def _take_turn(self, place: Place, deadline: float | None) -> None:
         if not self.is_ours:
             raise HooklessError(
                 "this worker belongs to the process that was forked from: make one in this process"
             )
-        if self._holder == threading.get_ident():
+        if self._turns.is_mine():
             raise HooklessError(
                 "a worker cannot be used from inside its own on_output or from a signal handler"
             )
-        if not self._turn.acquire(timeout=-1 if deadline is None else deadline):
+        if not self._turns.enter(place) and not self._turns.wait(place, deadline):
             text = f"other calls kept the worker busy for {deadline:g} s; this one was not sent"
             raise DeadlineExceeded(text)
-        self._holder = threading.get_ident()
 
     def _exchange(
         self, request: Request, deadline: float | None, began: float, sink: Sink
@@ -187,23 +193,28 @@ class Session:
             self._channel.close()
             self.child.disown()
             return
-        if self._holder == threading.get_ident():
+        if self._turns.is_mine():
             raise HooklessError(
                 "a worker cannot be closed from inside its own on_output or from a signal handler"
             )
-        if not self._turn.acquire(blocking=False):
+        place = Place()
+        try:
+            try:
+                self._close(place)
+            finally:
+                self._turns.leave(place)
+        finally:
+            self._turns.leave(place)
+
+    def _close(self, place: Place) -> None:
+        if not self._turns.enter(place):
             self._closing = True
             self.child.signal(signal.SIGKILL)
             self.child.hang_up()
-            self._turn.acquire()
-        try:
-            self._holder = threading.get_ident()
-            self._closing = True
-            if self.is_open:
-                self._end("", _PATIENCE, Sink(self.output, None))
-        finally:
-            self._holder = None
-            self._turn.release()
+            self._turns.wait(place, None)
+        self._closing = True
+        if self.is_open:
+            self._end("", _PATIENCE, Sink(self.output, None))
 
 
 def _signal_name(number: int) -> str:

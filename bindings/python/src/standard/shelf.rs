@@ -1,6 +1,7 @@
 //! The classes of the standard library that hookless makes and reads.
 
 use crate::ffi::fallible::Str;
+use crate::imports::{attribute, imported};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
@@ -165,9 +166,8 @@ static ZONES: PyOnceLock<HashSet<String>> = PyOnceLock::new();
 /// The fixed list of imports.
 pub(crate) fn shelf(py: Python<'_>) -> PyResult<&Shelf> {
     once(py, &SHELF, || {
-        let get = |module: &str, name: &str| -> PyResult<Py<PyAny>> {
-            Ok(py.import(Str(module))?.getattr(Str(name))?.unbind())
-        };
+        let get =
+            |module: &str, name: &str| -> PyResult<Py<PyAny>> { Ok(attribute(py, module, name)?.unbind()) };
         Ok(Shelf {
             timezone: get("datetime", "timezone")?,
             zone_info: get("zoneinfo", "ZoneInfo")?,
@@ -224,7 +224,7 @@ impl Drop for Calm<'_> {
 
 /// The keys of all zones that this host knows, read once.
 pub(super) fn zones(py: Python<'_>) -> PyResult<&HashSet<String>> {
-    once(py, &ZONES, || py.import(Str("zoneinfo"))?.call_method0(Str("available_timezones"))?.extract())
+    once(py, &ZONES, || imported(py, "zoneinfo")?.call_method0(Str("available_timezones"))?.extract())
 }
 
 /// Import now what the first value of a kind would import while it is decoded: the standard library's value classes, and the list of time

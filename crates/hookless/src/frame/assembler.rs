@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::frame::whole::check_zero;
 use crate::frame::{HEAD_LEN, Head, read_body};
-use crate::limits::Limits;
+use crate::limits::{Limits, charge, over};
 use crate::memory::{self, Full};
 use crate::wire::{Build, Plan, wide};
 
@@ -52,6 +52,8 @@ pub struct Assembler {
     body: Vec<u8>,
     gap: [u8; GAP],
     plan: Plan,
+    /// What the frames hold that were complete since [`Assembler::delivered`]; none where there was none.
+    held: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,7 @@ impl Assembler {
             body: Vec::new(),
             gap: [0; GAP],
             plan: Plan::default(),
+            held: None,
         }
     }
 
@@ -178,11 +181,21 @@ impl Assembler {
     /// Reads the body, in [`Want::Build`]: F10.
     ///
     /// # Errors
-    /// All of [`read_body`].
+    /// All of [`read_body`], and `undelivered_limit` (L10).
     pub fn build<B: Build>(&mut self, build: &mut B) -> Result<B::Value> {
         let Some(head) = self.head else { return Err(Error::new(Code::UnexpectedFrame)) };
         self.body.truncate(self.body_len());
-        let (value, plan) = read_body(&self.body, &head, &self.limits, build)?;
+        let read = match self.left_for(&head)? {
+            Some(memory) if memory < self.limits.memory => {
+                let limits = Limits { memory, ..self.limits.clone() };
+                read_body(&self.body, &head, &limits, build).map_err(|error| match error.code() {
+                    Code::MemoryLimit => error.recoded(Code::UndeliveredLimit),
+                    _ => error,
+                })
+            }
+            _ => read_body(&self.body, &head, &self.limits, build),
+        };
+        let (value, plan) = read?;
         self.plan = plan;
         self.enter(0, usize::try_from(head.gap_len()).unwrap_or_default());
         Ok(value)
@@ -220,8 +233,27 @@ impl Assembler {
         Ok(())
     }
 
+    /// L10: what the body of this frame may be charged, beside the frames that are complete; none where there are none, and its own limits hold.
+    fn left_for(&self, head: &Head) -> Result<Option<u64>> {
+        let Some(held) = self.held else { return Ok(None) };
+        let left = self.limits.undelivered.saturating_sub(held);
+        let fixed = head.data_len.saturating_add(charge::DELIVERED);
+        match left.checked_sub(fixed) {
+            Some(rest) => Ok(Some(rest)),
+            None => Err(over(Code::UndeliveredLimit, fixed, left).or_at(0)),
+        }
+    }
+
+    /// Says that the frames which were complete have been handed on: L10 begins anew.
+    pub fn delivered(&mut self) {
+        self.held = None;
+    }
+
     /// Makes ready for the next frame, and keeps the buffer unless it has grown large.
     pub fn reset(&mut self) {
+        let region = self.head.map_or(0, |head| head.data_len);
+        let frame = self.plan.charged().saturating_add(region).saturating_add(charge::DELIVERED);
+        self.held = Some(self.held.unwrap_or_default().saturating_add(frame));
         self.body.clear();
         if self.body.capacity() > STEP.saturating_mul(4) {
             self.body = Vec::new();

@@ -21,7 +21,7 @@ pub struct Frame {
 /// Takes bytes as they come and gives whole frames. One decoder serves one stream.
 ///
 /// Nothing is allocated on the word of a length: head and body grow with what has arrived, and array memory is reserved, untouched,
-/// within `Limits::region`. After an error the decoder is dead, and says so again on every call.
+/// within `Limits::region`. What one `feed` gives is bounded by `Limits::undelivered` (L10). After an error the decoder is dead, and says so again on every call.
 #[derive(Debug)]
 pub struct Decoder {
     assembler: Assembler,
@@ -45,6 +45,7 @@ impl Decoder {
         if let Some(error) = &self.dead {
             return Err(error.clone());
         }
+        self.assembler.delivered();
         let mut frames = Vec::new();
         loop {
             let next = match self.step(&mut bytes) {

@@ -26,6 +26,7 @@ pub(crate) use open::{push_index, push_text};
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     slots: Vec<Slot>,
+    charged: u64,
 }
 
 /// One entry of the data region.
@@ -49,6 +50,11 @@ impl Plan {
     /// The entries, in order.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
+    }
+
+    /// What the body was charged (L4), without its region.
+    pub fn charged(&self) -> u64 {
+        self.charged
     }
 }
 
@@ -80,7 +86,10 @@ pub fn read<B: Build>(
         ticks: 0,
     };
     match reader.run(head.kind) {
-        Ok(value) => Ok((value, reader.plan)),
+        Ok(value) => {
+            reader.plan.charged = limits.memory.saturating_sub(reader.budget.memory());
+            Ok((value, reader.plan))
+        }
         Err(error) => Err(reader.locate(error)),
     }
 }

@@ -25,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus import pack, unpack
 from steps import ROOT, Steps, environment, stop
 from venvs import BINDING, Environment, check_compilers
 
@@ -66,9 +67,14 @@ class Target:
         return WORK / self.name
 
     @property
-    def corpus(self) -> Path:
+    def archive(self) -> Path:
         """The minimised corpus in git."""
-        return CRATE / "corpus" / self.name
+        return CRATE / "corpus" / f"{self.name}.tar.xz"
+
+    @property
+    def kept(self) -> Path:
+        """The same, unpacked."""
+        return self.work / "kept"
 
     def seeds(self, *kinds: str) -> list[Path]:
         """The folders of vectors that it begins with."""
@@ -132,6 +138,8 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
     shutil.rmtree(WORK / "seeds", ignore_errors=True)
     seeds = ("cargo", "run", "--locked", "-p", "hookless-tests", "--example", "seeds")
     steps.run("seeds from the vectors", *seeds, WORK / "seeds")
+    for target in targets:
+        unpack(target.archive, target.kept)
     return targets
 
 
@@ -199,9 +207,8 @@ def fuzz(targets: list[Target], seconds: int) -> bool:
     def one(target: Target) -> Outcome:
         corpus = target.work / "corpus"
         corpus.mkdir(parents=True, exist_ok=True)
-        target.corpus.mkdir(parents=True, exist_ok=True)
-        begin = target.seeds("accept", "reject")
-        return run(target, f"-max_total_time={each}", corpus, target.corpus, *begin, name="found")
+        begin = [target.kept, *target.seeds("accept", "reject")]
+        return run(target, f"-max_total_time={each}", corpus, *begin, name="found")
 
     with ThreadPoolExecutor(workers) as pool:
         outcomes = list(pool.map(one, targets))
@@ -234,8 +241,7 @@ def smoke(targets: list[Target]) -> bool:
     """Run each target from fixed seeds, as it is and with its planted bug; whether all went as it should."""
     good = True
     for target in targets:
-        target.corpus.mkdir(parents=True, exist_ok=True)
-        begin = [target.corpus, *target.seeds("accept", "reject")]
+        begin = [target.kept, *target.seeds("accept", "reject")]
         outcome = run(target, f"-runs={SMOKE_RUNS}", "-seed=1", _scratch(target), *begin, name="smoke")
         report(outcome, "smoke")
         good &= not outcome.failed and outcome.runs >= SMOKE_RUNS // 2
@@ -265,14 +271,11 @@ def minimise(targets: list[Target]) -> None:
         for folder in target.seeds("accept", "reject"):
             for seed in folder.iterdir():
                 shutil.copy(seed, merged / f"seed-{folder.name}-{seed.name}")
-        run(target, "-merge=1", "-max_len=4096", merged, target.corpus, target.work / "corpus", name="merge")
-        shutil.rmtree(target.corpus, ignore_errors=True)
-        target.corpus.mkdir(parents=True)
-        kept = [one for one in merged.iterdir() if not one.name.startswith("seed-")]
-        for one in kept:
-            shutil.copy(one, target.corpus / one.name)
-        size = sum(one.stat().st_size for one in kept)
-        print(f"{target.name:<12} {len(kept)} inputs, {size} bytes", flush=True)
+        run(target, "-merge=1", "-max_len=4096", merged, target.kept, target.work / "corpus", name="merge")
+        found = [one.read_bytes() for one in merged.iterdir() if not one.name.startswith("seed-")]
+        count = pack(found, target.archive)
+        size = target.archive.stat().st_size
+        print(f"{target.name:<12} {count} of {len(found)} inputs, {size} bytes packed", flush=True)
 
 
 def main() -> int:

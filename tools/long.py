@@ -1,5 +1,5 @@
-"""`make long`: round trips of every kind, 10 000 examples each, in Rust and in Python; a million bent frames; 10^5 rounds of
-the leak tests.
+"""`make long`: round trips of every kind, 10 000 examples each, in Rust and in Python; a million bent frames;
+and 100 000 rounds of the leak tests.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ ROOT = HERE.parents[1]
 TESTS = ROOT / "bindings" / "python" / "tests"
 sys.path.insert(1, str(TESTS))
 
-import audit  # noqa: E402 (its folder comes first)
-import hookless  # noqa: E402
+import hookless  # noqa: E402 (its folder comes first)
 import naive  # noqa: E402
 import same  # noqa: E402
+import watching  # noqa: E402
 
 __all__ = [
     "HERE",
@@ -136,7 +136,7 @@ def _watched(call: Callable[[], Any], size: int, limits: hookless.Limits | None)
     """What a decoder does with the bytes, under the audit hook, and within its bounds of memory and time."""
     hookless.warm_up()
     bound = min(160 * size, (limits or hookless.Limits()).memory) + (8 << 20)
-    with quick(), audit.watched():
+    with quick(), watching.watched():
         tracemalloc.start()
         try:
             return call()

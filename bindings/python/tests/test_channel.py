@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -34,8 +35,13 @@ class Pair:
 
     def call(self) -> object:
         return self.channel.call(
-            0, "m:f", None, (), {}, deadline=PATIENCE, outputs=[], on_output=lambda *parts: None
+            0, "m:f", None, (), {}, deadline=PATIENCE, life=-1, outputs=[], on_output=lambda *parts: None
         )
+
+    def answer(self, number: int) -> None:
+        """Be the worker: take a CALL, and return None from it."""
+        assert self.peer.recv(1 << 16)
+        self.peer.sendall(naive.frame(b"\xc0", kind=naive.RESULT, call_id=number))
 
     def close(self) -> None:
         self.channel.close()
@@ -144,19 +150,27 @@ def test_s9_nothing_follows_a_part_of_a_frame() -> None:
 def test_output_that_cannot_be_handed_over_ends_the_call_alone() -> None:
     """The answer has come before the output is looked at: the next call can be made."""
     pair = Pair("host")
-    answers = [naive.frame(b"\xc0", kind=naive.RESULT, call_id=number) for number in (1, 2)]
-    pair.peer.sendall(hello(WORKER) + b"".join(answers))
+    pair.peer.sendall(hello(WORKER))
     pair.channel.hello(PATIENCE)
     reading, writing = os.pipe()
     os.write(writing, b"said")
+    given: list[bytes] = []
 
     def refuse(index: int, data: bytes) -> None:
-        raise KeyboardInterrupt
+        given.append(data)
+        if len(given) == 2:
+            raise KeyboardInterrupt
+        pair.answer(1)
+        os.write(writing, b"more")
 
     arguments: Any = (0, "m:f", None, (), {})
     with pytest.raises(KeyboardInterrupt):
-        pair.channel.call(*arguments, deadline=PATIENCE, outputs=[reading], on_output=refuse)
+        pair.channel.call(*arguments, deadline=PATIENCE, life=-1, outputs=[reading], on_output=refuse)
+    assert given == [b"said", b"more"]
+    worker = threading.Thread(target=pair.answer, args=(2,))
+    worker.start()
     assert pair.call() == ("result", None)
+    worker.join()
     os.close(reading)
     os.close(writing)
     pair.close()

@@ -25,14 +25,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus import pack, unpack
 from steps import ROOT, Steps, environment, stop
 from venvs import BINDING, Environment, check_compilers
 
-CARGO_FUZZ = "0.13.2"
 CRATE = ROOT / "tests" / "fuzz"
 # Its targets have the Python inside that runs this program.
 EMBEDDED = CRATE / "python"
+PACKAGES = {CRATE: "hookless-fuzz", EMBEDDED: "hookless-fuzz-python"}
 WORK = ROOT / "target" / "fuzz"
+
+# What `cargo fuzz build` would pass, but for its single codegen unit, which leaves a second processor idle.
+# Both crates are built by one command, so that what they share is compiled once, with the same features.
+INSTRUMENTED = (
+    "--cfg fuzzing -Cdebug-assertions -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+    " -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+    " -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth"
+    " -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+)
 
 # What a smoke runs: enough to find the planted bug several times over, see `smoke`.
 SMOKE_RUNS = 5_000
@@ -57,9 +67,14 @@ class Target:
         return WORK / self.name
 
     @property
-    def corpus(self) -> Path:
+    def archive(self) -> Path:
         """The minimised corpus in git."""
-        return CRATE / "corpus" / self.name
+        return CRATE / "corpus" / f"{self.name}.tar.xz"
+
+    @property
+    def kept(self) -> Path:
+        """The same, unpacked."""
+        return self.work / "kept"
 
     def seeds(self, *kinds: str) -> list[Path]:
         """The folders of vectors that it begins with."""
@@ -103,36 +118,45 @@ def run(target: Target, *arguments: str | Path, name: str, planted: bool = False
 
 
 def prepare(steps: Steps, names: list[str]) -> list[Target]:
-    """Install cargo-fuzz when it is missing, build the targets and write the seeds."""
+    """Build the targets, and write the seeds."""
     check_compilers()
     env = environment()
     _check_cpp(env["PATH"])
-    if subprocess.run(["cargo", "fuzz", "--version"], env=env, capture_output=True).returncode != 0:
-        steps.run("set-up: cargo-fuzz", "cargo", "install", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ)
     known = {name: crate for crate in (CRATE, EMBEDDED) for name in _programs(crate)}
     for name in names:
         if name not in known:
             stop(f"fuzz: no target {name}; there are {', '.join(known)}")
-    # What would only make the build long is off; debug assertions and overflow checks are on.
-    fast = {
-        "CARGO_PROFILE_RELEASE_LTO": "off",
-        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-        "PYO3_PYTHON": sys.executable,
-    }
+    wanted = {name: known[name] for name in names or known}
     triple = _host_triple(env)
-    target_dir = Path(env.get("CARGO_TARGET_DIR") or ROOT / "target")
-    embedding = _python(steps) if EMBEDDED in map(known.get, names or known) else {}
-    targets = []
-    for name in names or known:
-        crate = known[name]
-        build = ("cargo", "fuzz", "build", "--fuzz-dir", crate, "-s", "none", "--target", triple, name)
-        steps.run(f"build {name}", *build, env=fast)
-        needs = embedding if crate == EMBEDDED else {}
-        targets.append(Target(name, target_dir / triple / "release" / name, needs))
+    _build(steps, wanted, triple)
+    programs = Path(env.get("CARGO_TARGET_DIR") or ROOT / "target") / triple / "release"
+    embedding = _python(steps) if EMBEDDED in wanted.values() else {}
+    targets = [
+        Target(name, programs / name, embedding if crate == EMBEDDED else {})
+        for name, crate in wanted.items()
+    ]
     shutil.rmtree(WORK / "seeds", ignore_errors=True)
     seeds = ("cargo", "run", "--locked", "-p", "hookless-tests", "--example", "seeds")
     steps.run("seeds from the vectors", *seeds, WORK / "seeds")
+    for target in targets:
+        unpack(target.archive, target.kept)
     return targets
+
+
+def _build(steps: Steps, wanted: Mapping[str, Path], triple: str) -> None:
+    """Build programs with libFuzzer and its instruments; debug assertions and overflow checks are on."""
+    packages = sorted({PACKAGES[crate] for crate in wanted.values()})
+    named = [word for package in packages for word in ("-p", package)]
+    named += [word for name in wanted for word in ("--bin", name)]
+    # What would only make the build long is off.
+    fast = {
+        "CARGO_PROFILE_RELEASE_LTO": "off",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+        "CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only",
+        "PYO3_PYTHON": sys.executable,
+        "RUSTFLAGS": INSTRUMENTED,
+    }
+    steps.run("build", "cargo", "build", "--locked", "--release", "--target", triple, *named, env=fast)
 
 
 def _programs(crate: Path) -> list[str]:
@@ -183,9 +207,8 @@ def fuzz(targets: list[Target], seconds: int) -> bool:
     def one(target: Target) -> Outcome:
         corpus = target.work / "corpus"
         corpus.mkdir(parents=True, exist_ok=True)
-        target.corpus.mkdir(parents=True, exist_ok=True)
-        begin = target.seeds("accept", "reject")
-        return run(target, f"-max_total_time={each}", corpus, target.corpus, *begin, name="found")
+        begin = [target.kept, *target.seeds("accept", "reject")]
+        return run(target, f"-max_total_time={each}", corpus, *begin, name="found")
 
     with ThreadPoolExecutor(workers) as pool:
         outcomes = list(pool.map(one, targets))
@@ -210,7 +233,7 @@ def report(outcome: Outcome, limit: str) -> None:
         print(f"\nthe input, {len(content)} bytes, in hex:\n{shown}\nOnce more, without the fuzzer:")
         needs = {**outcome.target.env, **({"PYO3_PYTHON": sys.executable} if outcome.target.env else {})}
         setting = "".join(f"{name}={shlex.quote(value)} " for name, value in needs.items())
-        package = "hookless-fuzz-python" if outcome.target.env else "hookless-fuzz"
+        package = PACKAGES[EMBEDDED if outcome.target.env else CRATE]
         print(f"  {setting}cargo run -p {package} --bin {outcome.target.name} -- {outcome.input}")
 
 
@@ -218,8 +241,7 @@ def smoke(targets: list[Target]) -> bool:
     """Run each target from fixed seeds, as it is and with its planted bug; whether all went as it should."""
     good = True
     for target in targets:
-        target.corpus.mkdir(parents=True, exist_ok=True)
-        begin = [target.corpus, *target.seeds("accept", "reject")]
+        begin = [target.kept, *target.seeds("accept", "reject")]
         outcome = run(target, f"-runs={SMOKE_RUNS}", "-seed=1", _scratch(target), *begin, name="smoke")
         report(outcome, "smoke")
         good &= not outcome.failed and outcome.runs >= SMOKE_RUNS // 2
@@ -249,14 +271,11 @@ def minimise(targets: list[Target]) -> None:
         for folder in target.seeds("accept", "reject"):
             for seed in folder.iterdir():
                 shutil.copy(seed, merged / f"seed-{folder.name}-{seed.name}")
-        run(target, "-merge=1", "-max_len=4096", merged, target.corpus, target.work / "corpus", name="merge")
-        shutil.rmtree(target.corpus, ignore_errors=True)
-        target.corpus.mkdir(parents=True)
-        kept = [one for one in merged.iterdir() if not one.name.startswith("seed-")]
-        for one in kept:
-            shutil.copy(one, target.corpus / one.name)
-        size = sum(one.stat().st_size for one in kept)
-        print(f"{target.name:<12} {len(kept)} inputs, {size} bytes", flush=True)
+        run(target, "-merge=1", "-max_len=4096", merged, target.kept, target.work / "corpus", name="merge")
+        found = [one.read_bytes() for one in merged.iterdir() if not one.name.startswith("seed-")]
+        count = pack(found, target.archive)
+        size = target.archive.stat().st_size
+        print(f"{target.name:<12} {count} of {len(found)} inputs, {size} bytes packed", flush=True)
 
 
 def main() -> int:

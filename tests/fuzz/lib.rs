@@ -1,6 +1,6 @@
 //! What joins a check to libFuzzer. A target is one line: `fuzz::target!(check)`, or `fuzz::target!(check, mutator)`.
 //!
-//! Built by cargo-fuzz a target is a libFuzzer program. Built by plain cargo it replays the files named to it, one after the other:
+//! Built by `tools/fuzz.py`, or by cargo-fuzz, a target is a libFuzzer program. Built by plain cargo it replays the files named to it, one after the other:
 //! `cargo run -p hookless-fuzz --bin value -- FILE…`.
 //!
 //! With `HOOKLESS_PLANTED` set in the environment each check looks at a decoder with a planted bug, and has to find it: see

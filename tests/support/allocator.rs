@@ -11,6 +11,7 @@ pub struct Counting;
 thread_local! {
     static NOW: Cell<i64> = const { Cell::new(0) };
     static PEAK: Cell<i64> = const { Cell::new(0) };
+    static ASKED: Cell<i64> = const { Cell::new(0) };
     static CALLS: Cell<u64> = const { Cell::new(0) };
     static REFUSED: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
@@ -57,16 +58,33 @@ pub fn refusing<R, T>(which: Refuse, work: impl FnOnce() -> R, check: impl FnOnc
 /// # Panics
 /// When the program does not use [`Counting`]: the figure would always be zero.
 pub fn peak<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    check_counting();
     let before = NOW.get();
-    let probe = std::hint::black_box(Box::new(0u64));
-    assert!(NOW.get() > before, "this program does not use the counting allocator");
-    drop(probe);
     PEAK.set(before);
     let result = work();
     (result, PEAK.get() - before)
 }
 
+/// The bytes that `work` asks for in all, given back or not: a measure of its work that no clock is needed for.
+///
+/// # Panics
+/// As [`peak`].
+pub fn asked<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    check_counting();
+    let before = ASKED.get();
+    let result = work();
+    (result, ASKED.get() - before)
+}
+
+fn check_counting() {
+    let before = NOW.get();
+    let probe = std::hint::black_box(Box::new(0u64));
+    assert!(NOW.get() > before, "this program does not use the counting allocator");
+    drop(probe);
+}
+
 fn count(change: i64) {
+    let _ = ASKED.try_with(|asked| asked.set(asked.get() + change.max(0)));
     // A thread that is ending has no counters left, and none is needed there.
     let _ = NOW.try_with(|now| {
         now.set(now.get() + change);

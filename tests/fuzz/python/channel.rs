@@ -111,6 +111,8 @@ impl Channels {
         let waiting = PyDict::new(py);
         let set = || {
             waiting.set_item("deadline", PATIENCE)?;
+            // No child, whose end would be watched for.
+            waiting.set_item("life", -1)?;
             waiting.set_item("outputs", PyTuple::empty(py))?;
             waiting.set_item("on_output", &self.nothing)
         };

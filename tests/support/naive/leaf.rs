@@ -99,11 +99,11 @@ impl Body<'_> {
         if head.len != 8 {
             return refuse("bad_payload", at);
         }
-        self.charge(96, at)?;
         let len = u64::from_be_bytes(self.payload(head).try_into().expect("eight bytes"));
         if len < 16_384 {
             return refuse("not_canonical", at);
         }
+        self.charge(96, at)?;
         let mark = self.entry(len, at, Check::anything())?;
         Ok(Read::keyless(json!([if number == 6 { "bytes" } else { "bytearray" }, mark])))
     }

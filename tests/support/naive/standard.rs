@@ -34,8 +34,8 @@ impl Body<'_> {
                 return refuse("not_keyable", at);
             }
             if number == 17 {
-                self.beside(false, at)?;
                 self.charge(written_out(payload, self.limits.int_bytes), at)?;
+                self.beside(false, at)?;
             }
         }
         Ok(Read { json, form })

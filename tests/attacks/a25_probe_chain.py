@@ -55,12 +55,13 @@ def passed() -> int:
     mask = (1 << BITS) - 1
     position = numpy.full(1 << BITS, FILL)
     position[crafted()[:FILL]] = numpy.arange(FILL)
-    place = perturb = numpy.array(crafted()[FILL:], numpy.uint64)
-    place = place & mask
-    for _ in range(7):
-        perturb = perturb >> 5
-        place = (5 * place + perturb + 1) & mask
-    return int((FILL - position[place]).sum())
+    total = 0
+    for key in crafted()[FILL:]:
+        place = key & mask
+        for shift in range(5, 40, 5):
+            place = (5 * place + (key >> shift) + 1) & mask
+        total += FILL - int(position[place])
+    return total
 
 
 def peer() -> str:

@@ -55,8 +55,6 @@ class Finaliser:
 
 
 def ours() -> str:
-    # The first decode of a process, which imports, is test_reentrancy.py's.
-    hookless.warm_up()
     Finaliser.seen = []
     threshold = gc.get_threshold()
     try:
@@ -73,6 +71,10 @@ def ours() -> str:
         gc.set_threshold(*threshold)
     ran = [Finaliser.seen[at : at + 5] for at in range(0, len(Finaliser.seen), 5)]
     assert len(ran) == 20
-    busy = [one for one in ran if one[0] == "busy"]
-    assert busy and all(one == ["busy", "busy", "truncated", 1, ["value"]] for one in busy)
+    # In the midst of the first decode's own imports everything is busy but the decoder itself.
+    importing = ["busy", None, "busy", "busy", "busy"]
+    at_work = [one for one in ran if one[:2] == ["busy", "busy"]]
+    assert at_work and all(one[2:] == ["truncated", 1, ["value"]] for one in at_work)
+    others = [one for one in ran if one[0] == "busy" and one[:2] != ["busy", "busy"]]
+    assert all(one == importing for one in others), others
     return "holds: the busy decoder is `busy` (ProtocolError), others work, and the frame arrives whole"

@@ -27,6 +27,8 @@ def victim(data: bytes) -> None:
 
 
 def peer() -> str:
+    # The steps of a common divisor of two such ints, by digits of 30 bits.
+    assert BIG[0].bit_length() // 30 * (BIG[1].bit_length() // 30) > 10**8
     took = float(expose(__name__, PICKLE, seconds=60).out)
     return (
         f"succeeds: {len(PICKLE) // 1000} kB take {within(took, 's', most=60)}, and ten times the bytes a "

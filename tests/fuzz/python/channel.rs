@@ -1,20 +1,21 @@
 //! `Channel`, the session as Python runs it over a socket, against the naive model of `support::session`.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
 
 use fuzz::support::session::model::Model;
-use fuzz::support::session::play::peer_bytes;
+use fuzz::support::session::play::peer_parts;
 use fuzz::support::session::{Step, Told, limits};
+use hookless::frame::FrameKind;
 use hookless::session::Role;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
 use crate::{start, stays_of_this_host};
 
-/// Seconds that nothing here takes: the peer has said all before it is read.
+/// Seconds that nothing here takes: the peer does not think.
 const PATIENCE: f64 = 15.0;
 
 /// Python, with hookless imported.
@@ -63,18 +64,28 @@ impl Channels {
     /// With what is wrong.
     pub fn check(&self, input: &[u8], planted: bool) {
         let role = if input.first().is_some_and(|byte| byte % 4 == 0) { Role::Worker } else { Role::Host };
-        let said = peer_bytes(role, input);
+        let parts = peer_parts(role, input);
         let (ours, mut peer) = UnixStream::pair().expect("a pair of sockets");
-        // What the socket does not take at once, the end would have to wait for.
-        peer.set_nonblocking(true).expect("a socket");
-        let sent = peer.write(&said).unwrap_or_default();
-        peer.shutdown(Shutdown::Write).expect("a socket");
+        // All of it is there before it is looked at.
+        say(&mut peer, &parts, 0).expect("a socket takes a few frames");
+        let later = parts.clone();
+        let answers = std::thread::spawn(move || {
+            for number in 1..later.len() {
+                // The channel is closed: nobody listens.
+                if heard_call(&mut peer).and_then(|()| say(&mut peer, &later, number)).is_err() {
+                    return;
+                }
+            }
+            // Its CALLs are taken, unread, until it closes.
+            let _ = std::io::copy(&mut peer, &mut std::io::sink());
+        });
         let name = if role == Role::Host { "host" } else { "worker" };
         Python::attach(|py| {
             let settings = [("limits", self.limits.bind(py))].into_py_dict(py).expect("a dict");
             let channel =
                 self.class.call(py, (ours.into_raw_fd(), name), Some(&settings)).expect("a channel");
-            let mut model = Expected { model: Model::new(role, limits()), rest: &said[..sent], planted };
+            let model = Model::new(role, limits());
+            let mut model = Expected { model, rest: &[], later: parts.iter(), planted };
             let mut told = Vec::new();
             for turn in 0..40 {
                 let (real, expected) = match (turn, role) {
@@ -96,6 +107,7 @@ impl Channels {
             }
             channel.call_method0(py, "close").expect("it can be closed");
         });
+        answers.join().expect("the peer does not fail");
     }
 
     fn hello(&self, channel: &Bound<'_, PyAny>) -> Came {
@@ -159,10 +171,33 @@ impl Default for Channels {
     }
 }
 
+/// Says one part; after the last there is no more.
+fn say(peer: &mut UnixStream, parts: &[Vec<u8>], number: usize) -> std::io::Result<()> {
+    peer.write_all(&parts[number])?;
+    if number + 1 == parts.len() { peer.shutdown(Shutdown::Write) } else { Ok(()) }
+}
+
+/// Waits for a CALL, which has no data region here.
+fn heard_call(peer: &mut UnixStream) -> std::io::Result<()> {
+    let mut head = [0; 32];
+    loop {
+        peer.read_exact(&mut head)?;
+        let len = u64::from_be_bytes(head[16..24].try_into().expect("eight bytes"));
+        std::io::copy(&mut peer.by_ref().take(len), &mut std::io::sink())?;
+        // HELLO comes before.
+        if head[5] == FrameKind::Call.number() {
+            return Ok(());
+        }
+    }
+}
+
 /// The model, which reads what the peer has said only while the end waits for a frame.
 struct Expected<'a> {
     model: Model,
+    /// What has been said and not been read.
     rest: &'a [u8],
+    /// What will be said, after HELLO and after each CALL.
+    later: std::slice::Iter<'a, Vec<u8>>,
     planted: bool,
 }
 
@@ -180,6 +215,7 @@ impl Expected<'_> {
     }
 
     fn hello(&mut self) -> Came {
+        self.rest = self.later.next().map_or(&[], Vec::as_slice);
         match self.next() {
             Some(told) => Came::Told(told),
             None => {
@@ -190,10 +226,15 @@ impl Expected<'_> {
     }
 
     fn call(&mut self) -> Came {
+        // S6: nobody has asked for these bytes.
+        if !self.rest.is_empty() {
+            self.model.step(Step::Close);
+        }
         match self.model.step(Step::Act) {
             Some(Told::Refused(code, offset)) => return Came::Told(Told::Refused(code, offset)),
             opened => assert!(matches!(opened, Some(Told::Opened(_)))),
         }
+        self.rest = self.later.next().map_or(&[], Vec::as_slice);
         match self.next() {
             // The id is the open one's, which Python does not tell.
             Some(Told::Returned(_)) => Came::Told(Told::Returned(0)),

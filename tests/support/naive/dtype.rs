@@ -322,7 +322,8 @@ impl Body<'_> {
         let offset = self.bounded(1 << 31, "bad_number")?;
         let shape = self.plain_array()?;
         self.owed += shape.len as u64;
-        let shape = (0..shape.len).map(|_| self.bounded(i128::MAX, "")).collect::<Verdict<Vec<_>>>()?;
+        let shape =
+            (0..shape.len).map(|_| self.bounded(1 << 31, "bad_number")).collect::<Verdict<Vec<_>>>()?;
         let dtype = self.dtype_within(depth + 1, count)?;
         Ok(Field { name, title, offset, shape, dtype })
     }

@@ -219,20 +219,24 @@ pub fn play(input: &[u8], planted: bool) -> Vec<Told> {
     told
 }
 
-/// What a peer says that nobody answers, to an end that opens a call, or answers it, whenever it can.
-pub fn peer_bytes(role: Role, input: &[u8]) -> Vec<u8> {
+/// What a peer says to an end that opens a call, or answers it, whenever it can: what it says first, and then after each CALL.
+pub fn peer_parts(role: Role, input: &[u8]) -> Vec<Vec<u8>> {
     let mut drawn = Drawn(input);
     drawn.byte();
     let mut model = Model::new(role, limits());
-    let (mut said, mut past) = (Vec::new(), 0);
+    let (mut said, mut past) = (vec![Vec::new()], 0);
     while !drawn.0.is_empty() && past < 2 {
         past += u8::from(model.state == State::Closed);
-        if [(Role::Host, State::Idle), (Role::Worker, State::Open)].contains(&(role, model.state)) {
+        if (role, model.state) == (Role::Worker, State::Open) {
             model.step(Step::Act);
+        }
+        if (role, model.state) == (Role::Host, State::Idle) {
+            model.step(Step::Act);
+            said.push(Vec::new());
         }
         let frame = frame(role, &model, &mut drawn);
         model.feed(&frame);
-        said.extend(frame);
+        said.last_mut().expect("there is one").extend(frame);
     }
     said
 }

@@ -44,17 +44,9 @@ pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
 /// One more item.
 #[inline]
 pub(crate) fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
-    // Apart, so that where there is room it is looked for once.
-    if items.len() < items.capacity() {
-        items.push(item);
-        return Ok(());
+    if items.len() == items.capacity() {
+        grow(items, 1)?;
     }
-    grow_and_push(items, item)
-}
-
-#[cold]
-fn grow_and_push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
-    items.try_reserve(1)?;
     items.push(item);
     Ok(())
 }
@@ -62,18 +54,18 @@ fn grow_and_push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
 /// More bytes.
 #[inline]
 pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    if more.len() <= items.capacity().wrapping_sub(items.len()) {
-        items.extend_from_slice(more);
-        return Ok(());
+    if more.len() > items.capacity().wrapping_sub(items.len()) {
+        grow(items, more.len())?;
     }
-    grow_and_extend(items, more)
-}
-
-#[cold]
-fn grow_and_extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    items.try_reserve(more.len())?;
     items.extend_from_slice(more);
     Ok(())
+}
+
+/// Apart, so that where there is room it is looked for once; and without the items, which need not be in memory before they are in their place.
+#[cold]
+#[inline(never)]
+fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    Ok(items.try_reserve(more)?)
 }
 
 /// `len` items in all, the new ones like `item`.

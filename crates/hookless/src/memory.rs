@@ -44,9 +44,17 @@ pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
 /// One more item.
 #[inline]
 pub(crate) fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
-    if items.len() == items.capacity() {
-        grow(items, 1)?;
+    // Apart, so that where there is room it is looked for once.
+    if items.len() < items.capacity() {
+        items.push(item);
+        return Ok(());
     }
+    grow_and_push(items, item)
+}
+
+#[cold]
+fn grow_and_push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
+    items.try_reserve(1)?;
     items.push(item);
     Ok(())
 }
@@ -54,14 +62,16 @@ pub(crate) fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
 /// More bytes.
 #[inline]
 pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    if more.len() > items.capacity().wrapping_sub(items.len()) {
-        grow(items, more.len())?;
+    if more.len() <= items.capacity().wrapping_sub(items.len()) {
+        items.extend_from_slice(more);
+        return Ok(());
     }
+    grow(items, more.len())?;
     items.extend_from_slice(more);
     Ok(())
 }
 
-/// Apart, so that where there is room it is looked for once; and without the items, which need not be in memory before they are in their place.
+/// Is not given what comes next: a few bytes just put together would have to be in memory for it, and be loaded back before they are there.
 #[cold]
 #[inline(never)]
 fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {

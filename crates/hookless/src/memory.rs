@@ -66,14 +66,16 @@ pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
         items.extend_from_slice(more);
         return Ok(());
     }
-    grow_and_extend(items, more)
-}
-
-#[cold]
-fn grow_and_extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    items.try_reserve(more.len())?;
+    grow(items, more.len())?;
     items.extend_from_slice(more);
     Ok(())
+}
+
+/// Is not given what comes next: a few bytes just put together would have to be in memory for it, and be loaded back before they are there.
+#[cold]
+#[inline(never)]
+fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    Ok(items.try_reserve(more)?)
 }
 
 /// `len` items in all, the new ones like `item`.

@@ -63,31 +63,26 @@ impl<'b> Forms<'b> {
         is_map: bool,
         maker: &mut Maker,
     ) -> Result<Forms<'b>> {
-        let mut cursor = Cursor::new(items, 0);
         let mut forms = Forms::default();
-        for _ in 0..count {
-            forms.add(skip(&mut cursor)?, maker)?;
-            if is_map {
-                skip(&mut cursor)?;
-            }
-        }
+        each_prior(items, count, is_map, |key| forms.add(key, maker).map(drop))?;
+        Ok(forms)
+    }
+
+    /// The same where those bytes will not stay where they are: each form has bytes of its own.
+    pub(crate) fn of_prior_owned(
+        items: &[u8],
+        count: u64,
+        is_map: bool,
+        maker: &mut Maker,
+    ) -> Result<Forms<'static>> {
+        let mut forms = Forms::default();
+        each_prior(items, count, is_map, |key| forms.add_owned(key, maker).map(drop))?;
         Ok(forms)
     }
 
     /// Adds the form of a key; false when it is there already.
     pub(crate) fn add(&mut self, key: &'b [u8], maker: &mut Maker) -> Result<bool> {
         self.insert(form(key, maker)?)
-    }
-
-    /// The same forms, each with bytes of its own.
-    pub(crate) fn into_owned(self) -> Result<Forms<'static>> {
-        let few = memory::collect(self.few.into_iter().map(owned))?;
-        let mut many = HashSet::new();
-        many.try_reserve(self.many.len()).map_err(Full::from)?;
-        for form in self.many {
-            memory::insert(&mut many, owned(form)?)?;
-        }
-        Ok(Forms { few, many })
     }
 
     /// The same for a key whose bytes will not stay where they are.
@@ -121,6 +116,23 @@ pub(crate) fn is_nan(bits: u64) -> bool {
 /// Whether a key is a tuple, frozenset, record or enum member, whose bytes are charged once more when it is complete (limits.md).
 pub(crate) fn is_compound(key: &[u8]) -> bool {
     matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
+}
+
+/// Shows the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
+fn each_prior<'b>(
+    items: &'b [u8],
+    count: u64,
+    is_map: bool,
+    mut show: impl FnMut(&'b [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut cursor = Cursor::new(items, 0);
+    for _ in 0..count {
+        show(skip(&mut cursor)?)?;
+        if is_map {
+            skip(&mut cursor)?;
+        }
+    }
+    Ok(())
 }
 
 /// The form of one checked, keyable value.
@@ -363,7 +375,8 @@ mod tests {
                 }
                 let key = &keys[again];
                 assert!(!forms.add(key, &mut maker).unwrap() && !owned.add_owned(key, &mut maker).unwrap());
-                let mut forms = forms.into_owned().unwrap();
+                let prior = keys[..count].concat();
+                let mut forms = Forms::of_prior_owned(&prior, count as u64, false, &mut maker).unwrap();
                 assert!(!forms.add(key, &mut maker).unwrap());
                 assert!(keys.get(count).is_none_or(|next| forms.add(next, &mut maker).unwrap()));
             }

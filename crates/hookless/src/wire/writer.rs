@@ -299,7 +299,7 @@ impl<'l> Writer<'l> {
     fn is_new(&mut self, table: &mut Table, is_map: bool) -> Result<bool> {
         if table.forms.is_none() {
             let items = self.out.get(table.items..table.key).unwrap_or_default();
-            let prior = keys::Forms::of_prior(items, table.done, is_map, &mut self.forms)?.into_owned()?;
+            let prior = keys::Forms::of_prior_owned(items, table.done, is_map, &mut self.forms)?;
             table.forms = Some(memory::boxed(prior)?);
         }
         let key = self.out.get(table.key..).unwrap_or_default();

@@ -137,7 +137,7 @@ pub(crate) struct RegionBuffer {
     array: Py<PyUntypedArray>,
     /// Where its elements were when it was encoded, and how many bytes.
     address: usize,
-    len: usize,
+    pub(crate) len: usize,
 }
 
 impl RegionBuffer {

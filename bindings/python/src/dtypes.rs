@@ -3,7 +3,7 @@
 use hookless::array::{ArrayClass, ArrayHead, Structure, Unit};
 use hookless::{ByteOrder, Code, Dtype, Error, Field, Letter, Order, Result, StructureFlags, Text, TextRef};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::{PyException, PyMemoryError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
@@ -29,7 +29,7 @@ impl Numpy {
         {
             return Ok(descr.bind(py).clone());
         }
-        let descr = twice(py, || self.make(py, dtype), || dtype.to_string())?;
+        let descr = twice(py, || self.checked(py, dtype), || dtype.to_string())?;
         // Structured ones are not kept: whoever chooses the bytes could fill the table with them.
         if dtype.fields().is_none()
             && let Ok(mut known) = self.descrs.lock()
@@ -38,6 +38,15 @@ impl Numpy {
             known.insert(dtype.clone(), descr.clone().unbind());
         }
         Ok(descr)
+    }
+
+    /// What NumPy made, if it is what was asked for: where memory runs out it leaves out a title, and says nothing.
+    fn checked<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Formed<Bound<'py, PyArrayDescr>> {
+        let made = self.make(py, dtype)?;
+        match self.dtype_within(&made, 0)? == *dtype {
+            true => Ok(made),
+            false => Err(PyValueError::new_err("another dtype").into()),
+        }
     }
 
     fn make<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Formed<Bound<'py, PyArrayDescr>> {

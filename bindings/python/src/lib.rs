@@ -1,5 +1,7 @@
 //! The extension module `hookless._hookless`.
 #![deny(unsafe_code)]
+// clippy.toml of this folder: what panics when memory runs out.
+#![deny(clippy::disallowed_methods, clippy::disallowed_macros)]
 
 mod array;
 mod build;

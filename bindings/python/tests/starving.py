@@ -1,9 +1,11 @@
 """Refuses each allocation of CPython in turn, in every entry point.
 
-    python starving.py loads|views|feed|dumps|encode|typed [PART]
+    python starving.py loads|views|feed|dumps|encode|typed|structured [PART]
 
 A program of its own, since what it looks for may end the process. PART picks vectors by part of a name.
-It prints how many allocations it refused.
+It prints how many allocations it refused. `structured` (loads and dumps) goes on in another process after
+each crash, for NumPy itself writes through a null pointer there. It may do so only for what it also does it
+for without hookless, when it makes the same dtype; these cases are named.
 """
 
 from __future__ import annotations
@@ -11,9 +13,13 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import functools
 import gc
 import importlib
 import importlib.util
+import mmap
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -82,6 +88,7 @@ class Case:
     start: Callable[[], Call]
     show: Callable[[Any], object]
     expected: object = None
+    judged: bool = True
 
     def outcome(self, call: Call) -> object:
         """What it gives, or the code of its error."""
@@ -105,6 +112,32 @@ class Case:
             refused += 1
         return refused
 
+    def sweep_in_forks(self) -> tuple[int, list[int]]:
+        """The same in other processes, another after each crash; gives as well which refusals ended one."""
+        gc.collect()
+        gc.freeze()
+        self.expected = self.outcome(self.start())
+        crashed: list[int] = []
+        with mmap.mmap(-1, 8) as progress:
+            while (status := in_fork(self.sweep_from, progress)) == -signal.SIGSEGV:
+                crashed.append(read_number(progress))
+                write_number(progress, crashed[-1] + 1)
+            refused = read_number(progress)
+        assert status == 0, f"{self.name}, allocation {refused}: status {status}"
+        return refused + 1, crashed
+
+    def sweep_from(self, progress: mmap.mmap) -> None:
+        """Refuse each allocation from that one on, and keep there how far it came."""
+        while True:
+            refused = read_number(progress)
+            call = self.start()
+            met = call.starved(refused)
+            if self.judged:
+                self.judge(call, refused)
+            if not met:
+                return
+            write_number(progress, refused + 1)
+
     def judge(self, call: Call, refused: int) -> None:
         """Fail unless the outcome is a documented one."""
         where, error = f"{self.name}, allocation {refused}", call.error
@@ -119,6 +152,30 @@ class Case:
             assert isinstance(error, HooklessError), told
             assert code_of(error) in ("out_of_memory", self.expected), told
         assert loads(AFTER_FRAME) == AFTER, where
+
+
+def read_number(memory: mmap.mmap) -> int:
+    return int.from_bytes(memory[:8], "little")
+
+
+def write_number(memory: mmap.mmap, number: int) -> None:
+    memory[:8] = number.to_bytes(8, "little")
+
+
+def in_fork(run: Callable[[mmap.mmap], None], progress: mmap.mmap) -> int:
+    """Run it in a process of its own; give its status: negative for a signal, 1 for an exception."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            run(progress)
+            status = 0
+        except AssertionError as error:
+            print(error, flush=True)
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def code_of(error: HooklessError) -> str:
@@ -139,15 +196,14 @@ def shown(value: Any) -> object:
     return type(value), dumps(value, limits=Limits(depth=512))
 
 
-def frames() -> Iterator[tuple[str, bytes, Limits]]:
-    """The frames of all vectors that are not too long, and that NumPy can bear."""
+def frames(*, structured: bool = False) -> Iterator[tuple[str, bytes, Limits]]:
+    """The frames of all vectors that are not too long; those with structured dtypes by themselves."""
     from test_vectors import vectors
 
     for folder in ("accept", "reject"):
         for parameter in vectors(folder, "decode"):
             [vector] = parameter.values
-            # NumPy itself writes through a null pointer when there is no memory for a structured dtype.
-            if len(vector.frame) <= LARGEST and "'fields'" not in repr(vector.value):
+            if len(vector.frame) <= LARGEST and structured == ("'itemsize'" in repr(vector.value)):
                 yield f"{folder}/{parameter.id}", vector.frame, vector.limits
 
 
@@ -193,6 +249,70 @@ def cases(what: str) -> Iterator[Case]:
             yield case(name, "view" if what == "views" else "limits", loads, frame, limits)
 
 
+def structured_cases() -> Iterator[tuple[Case, list[Case]]]:
+    """Both ways for the vectors with structured dtypes, each with what NumPy does by itself to make those."""
+    import numpy as np
+
+    for name, frame, limits in frames(structured=True):
+        value = loads(frame, limits=limits)
+        dtypes = list(structures(getattr(value[0] if isinstance(value, list) else value, "dtype", None)))
+        alone = [
+            case(f"numpy/{name}", "plain", functools.partial(np.dtype, align=aligned), spec, None, repr)
+            for spec, aligned in dtypes
+        ]
+        for one in alone:
+            # Which exception NumPy raises is its own affair.
+            one.judged = False
+        yield case(f"loads/{name}", "limits", loads, frame, limits), alone
+        yield case(f"dumps/{name}", "limits", dumps, value, limits, bytes), alone
+
+
+def structures(dtype: Any) -> Iterator[tuple[dict[str, Any], bool]]:
+    """What NumPy makes a structured dtype of, in one call; and those inside of it."""
+    if dtype is None or dtype.names is None:
+        return
+    yield spec_of(dtype), dtype.isalignedstruct
+    for name in dtype.names:
+        yield from structures(dtype.fields[name][0].base)
+
+
+def spec_of(dtype: Any) -> dict[str, Any]:
+    """The dict for `numpy.dtype`, with dicts inside for structures inside."""
+    entries = [dtype.fields[name] for name in dtype.names]
+    formats: list[Any] = []
+    for inner, *_ in entries:
+        # Records, and what is aligned otherwise than what it is in, cannot be made in the same call.
+        base = inner.base
+        alike = (base.type.__name__, base.isalignedstruct) == ("void", dtype.isalignedstruct)
+        own = base.names is None or not alike
+        formats.append(inner if own else (spec_of(base), inner.shape))
+    offsets = [entry[1] for entry in entries]
+    spec = {"names": list(dtype.names), "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize}
+    if any(len(entry) > 2 for entry in entries):
+        spec["titles"] = [entry[2] if len(entry) > 2 else None for entry in entries]
+    return spec
+
+
+def sweep_structured(part: str) -> tuple[list[int], list[str]]:
+    """How many allocations were refused in each case, and what failed."""
+    found, failed, crashed = [], [], []
+    for one, alone in structured_cases():
+        if part not in one.name:
+            continue
+        try:
+            refused, crashes = one.sweep_in_forks()
+        except AssertionError as error:
+            failed.append(str(error))
+            continue
+        found.append(refused)
+        if crashes and any(dtype.sweep_in_forks()[1] for dtype in alone):
+            crashed.append(f"{one.name} {crashes}")
+        elif crashes:
+            failed.append(f"{one.name}: ended at allocations {crashes}, and NumPy alone is not")
+    print("ended by NumPy itself, at which allocations:", *crashed, sep="\n    ", file=sys.stderr)
+    return found, failed
+
+
 def fed(frame: bytes, limits: Limits) -> Callable[[], Call]:
     """Calls with all of a frame but its head, for a decoder that has that."""
 
@@ -232,6 +352,18 @@ TYPED: list[tuple[Any, Any]] = [
 ]
 
 
+def sweep(what: str, part: str) -> tuple[list[int], list[str]]:
+    """How many allocations were refused in each case, and what failed."""
+    found, failed = [], []
+    for one in cases(what):
+        if part in one.name:
+            try:
+                found.append(one.sweep())
+            except AssertionError as error:
+                failed.append(str(error))
+    return found, failed
+
+
 def main() -> None:
     """Sweep what the command line names."""
     what, part = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
@@ -240,13 +372,7 @@ def main() -> None:
         hookless.use_numpy()
     hookless.warm_up()
     gc.freeze()
-    found, failed = [], []
-    for one in cases(what):
-        if part in one.name:
-            try:
-                found.append(one.sweep())
-            except AssertionError as error:
-                failed.append(str(error))
+    found, failed = sweep_structured(part) if what == "structured" else sweep(what, part)
     print(*failed, sep="\n", end="")
     assert found, f"no case of {what} has {part} in its name"
     print(f"{what}: {len(found)} cases, {sum(found)} allocations refused")

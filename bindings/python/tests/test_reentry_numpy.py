@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 import numpy
@@ -52,3 +53,36 @@ def test_an_array_of_objects_that_changes_under_the_walk() -> None:
     with pytest.raises(hookless.EncodeError) as caught:
         dumps([array], default=lambda _: array.resize(10, refcheck=False) or 1)
     assert caught.value.code == "mutated"
+
+
+class Changer:
+    """A cycle whose finaliser changes the dtype of an array in place."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.cycle = array, self
+
+    def __del__(self) -> None:
+        self.array.dtype = numpy.int8
+
+
+@pytest.mark.parametrize("size", [10, 10_000])
+def test_a_dtype_changed_between_head_and_data(size: int) -> None:
+    """The head said eight bytes for each of what are then eight times as many elements."""
+    array = numpy.arange(size).astype("datetime64[3s]")
+    expected = array.copy()
+    gc.collect()
+    threshold = gc.get_threshold()
+    gc.disable()
+    Changer(array)
+    gc.set_threshold(1, 1, 1)
+    gc.enable()
+    try:
+        if sys.version_info < (3, 12):
+            with pytest.raises(hookless.EncodeError) as caught:
+                dumps(array)
+            assert caught.value.code == "mutated"
+        else:
+            # The collector waits for Python's own code here, of which there is none in between.
+            assert loads(dumps(array)).tobytes() == expected.tobytes()
+    finally:
+        gc.set_threshold(*threshold)

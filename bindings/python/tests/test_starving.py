@@ -16,7 +16,7 @@ if importlib.util.find_spec("_testcapi") is None:
     pytest.skip("this CPython comes without _testcapi, which refuses allocations", allow_module_level=True)
 
 
-@pytest.mark.parametrize("entry", ["loads", "views", "feed", "dumps", "encode", "typed"])
+@pytest.mark.parametrize("entry", ["loads", "views", "feed", "dumps", "encode", "typed", "structured"])
 def test_each_allocation_refused(entry: str) -> None:
     """The right outcome or `out_of_memory`; no other error, half-built value, panic or crash."""
     command = [sys.executable, str(PROGRAM), entry]

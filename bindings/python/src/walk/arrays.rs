@@ -56,6 +56,10 @@ impl<'py> Walker<'_, '_, 'py> {
         let array = self.contiguous(array)?;
         let head = ArrayHead::new(dtype, shape_of(&array)?)?.with_class(self.class_of(value, numpy))?;
         let bytes = ndarray::contiguous_bytes(&array).unwrap_or_default();
+        // The dtype may have been changed in place since it was read: a finaliser can run wherever memory is taken.
+        if wide(bytes.len()) != head.nbytes() {
+            return Err(changed());
+        }
         let zeroed = if head.has_gaps()? { Some(zeroed(&head, bytes)?) } else { None };
         if head.find_bad(zeroed.as_deref().unwrap_or(bytes))?.is_some() {
             return Err(Error::new(Code::BadElement));
@@ -88,6 +92,9 @@ impl<'py> Walker<'_, '_, 'py> {
             (Placed::Region, None) => {
                 let buffer = RegionBuffer::of(&prepared.array);
                 let buffer = self.passed(buffer)?;
+                if wide(buffer.get().len) != prepared.head.nbytes() {
+                    return Err(changed());
+                }
                 self.region.push(buffer.into_any());
             }
         }

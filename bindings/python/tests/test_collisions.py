@@ -9,7 +9,7 @@ import sys
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -173,6 +173,36 @@ def test_what_lies_in_the_keys_of_a_conversion_counts() -> None:
     with pytest.raises(hookless.DecodeError, match="key_collision"):
         hookless.convert([set(modulus)], list[set[Pair]])
     assert len(hookless.convert([{key(1), key(5)}], list[set[Pair]])[0]) == 2
+
+
+@dataclass(frozen=True)
+class Hooked:
+    """A class of the host with pickle's hooks."""
+
+    first: int
+    second: frozenset[Alike]
+
+    called: ClassVar[list[str]] = []
+
+    def __getstate__(self) -> object:
+        self.called.append("getstate")
+        return ()
+
+    def __reduce__(self) -> str:
+        self.called.append("reduce")
+        return ""
+
+
+def test_no_hook_of_a_key_is_called_to_weigh_it() -> None:
+    """Its fields are read, and count, whatever its hooks would say."""
+
+    def key(first: int) -> hookless.Record:
+        inner = frozenset(hookless.Record("m", "A", {"x": 2 * n}) for n in range(20))
+        return hookless.Record("m", "H", {"first": first, "second": inner})
+
+    with pytest.raises(hookless.DecodeError, match="key_collision"):
+        hookless.convert({key(n * MERSENNE) for n in range(40)}, set[Hooked])
+    assert Hooked.called == []
 
 
 @pytest.mark.parametrize(

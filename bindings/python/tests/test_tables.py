@@ -106,8 +106,11 @@ def test_dicts_that_begin_with_text_are_as_predicted(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sets_are_as_predicted(seed: int) -> None:
-    """Every slot after every member, comparisons, and the order of iteration; past 50 000 as well."""
-    for count, each in ((400, True), (60_000, False)):
+    """Every slot after every member, comparisons, and the order of iteration.
+
+    Past 50 000 members a set grows by less: at 78 643.
+    """
+    for count, each in ((400, True), (79_000, False)):
         real: set[object] = set()
         model, before = SetTable(), Held.compared
         found = (
@@ -194,7 +197,7 @@ def test_the_guard_counts_exactly(count: int) -> None:
     assert KeyCosts().check(range(63), is_set=False) is None
 
 
-@pytest.mark.parametrize("count", [21_846, 50_001])
+@pytest.mark.parametrize("count", [21_846, 78_644])
 def test_the_guard_counts_large_tables_exactly(count: int) -> None:
     """Random, and at a stride."""
     chance = random.Random(count)

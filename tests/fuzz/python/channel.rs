@@ -183,7 +183,7 @@ fn heard_call(peer: &mut UnixStream) -> std::io::Result<()> {
     loop {
         peer.read_exact(&mut head)?;
         let len = u64::from_be_bytes(head[16..24].try_into().expect("eight bytes"));
-        std::io::copy(&mut peer.by_ref().take(len), &mut std::io::sink())?;
+        std::io::copy(&mut Read::by_ref(peer).take(len), &mut std::io::sink())?;
         // HELLO comes before.
         if head[5] == FrameKind::Call.number() {
             return Ok(());

@@ -213,8 +213,11 @@ impl Numpy {
     }
 
     fn structure_of(&self, descr: &Bound<'_, PyArrayDescr>, itemsize: u32, depth: usize) -> Formed<Dtype> {
-        let names = descr.getattr(Str("names"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
-        let by_name = descr.getattr(Str("fields"))?;
+        let names = descr
+            .getattr(fallible::interned!(descr.py(), c"names")?)?
+            .cast_into::<PyTuple>()
+            .map_err(PyErr::from)?;
+        let by_name = descr.getattr(fallible::interned!(descr.py(), c"fields")?)?;
         let mut fields = Vec::with_capacity(names.len());
         for name in names.iter() {
             // (dtype, offset), and a title where there is one.
@@ -225,8 +228,12 @@ impl Numpy {
             };
             let whole = entry.get_item(0)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?;
             // Not by `whole.shape()`, which panics when memory runs out.
-            let shape = whole.getattr(Str("shape"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
-            let shape = shape.iter().map(|extent| extent.extract()).collect::<PyResult<_>>()?;
+            let shape = if whole.has_subarray() {
+                let shape = whole.getattr(Str("shape"))?.cast_into::<PyTuple>().map_err(PyErr::from)?;
+                shape.iter().map(|extent| extent.extract()).collect::<PyResult<_>>()?
+            } else {
+                Vec::new()
+            };
             let dtype = self.dtype_within(&whole.base(), depth + 1)?;
             let offset = entry.get_item(1)?.extract()?;
             fields.push(Field { name: owned_text(&name)?, title, offset, shape, dtype });

@@ -7,7 +7,7 @@ use pyo3::types::PyBool;
 
 use crate::array::Array;
 use crate::dtypes::twice;
-use crate::ffi::fallible::{Owned, Str};
+use crate::ffi::fallible::{self, Owned, Str};
 use crate::scalars::table_error;
 use crate::warm::Numpy;
 
@@ -71,11 +71,11 @@ pub(crate) fn made<'py>(
         let view =
             |array: &Bound<'py, PyAny>, to: &Bound<'py, PyAny>| numpy.ma.view.bind(py).call1((array, to));
         let class = numpy.ma.class.bind(py).as_any();
-        let descr = data.getattr(Str("dtype"))?;
+        let descr = data.getattr(fallible::interned!(data.py(), c"dtype")?)?;
         // NumPy looks for attributes in what a view is made of, and a recarray gives its fields for them, whose names the wire chose.
         let plain = view(&data, py.get_type::<PyUntypedArray>().as_any())?;
-        let size: usize = descr.getattr(Str("itemsize"))?.extract()?;
-        let made = if size == 0 || descr.getattr(Str("names"))?.is_none() {
+        let size: usize = descr.getattr(fallible::interned!(descr.py(), c"itemsize")?)?.extract()?;
+        let made = if size == 0 || descr.getattr(fallible::interned!(descr.py(), c"names")?)?.is_none() {
             view(&plain, class)?
         } else {
             // Seen as bytes at first: of a structure, MaskedArray would make up a mask and a fill value, which it cannot for all of them.
@@ -99,7 +99,7 @@ type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'p
 /// The parts of an exact MaskedArray; none when they are of classes that do not travel, or are not what MaskedArray makes them.
 pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Parts<'py>>> {
     let py = value.py();
-    let base = value.getattr(Str("_baseclass"))?;
+    let base = value.getattr(fallible::interned!(value.py(), c"_baseclass")?)?;
     let [ndarray, memmap, recarray] = numpy.arrays;
     let class = match base.as_ptr() as usize {
         found if found == ndarray || found == memmap => py.get_type::<PyUntypedArray>().into_any(),
@@ -107,8 +107,11 @@ pub(crate) fn parts<'py>(value: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<O
         _ => return Ok(None),
     };
     let data = numpy.ma.view.bind(py).call1((value, class))?;
-    let (mask, fill) = (value.getattr(Str("_mask"))?, value.getattr(Str("_fill_value"))?);
-    let hard = value.getattr(Str("_hardmask"))?;
+    let (mask, fill) = (
+        value.getattr(fallible::interned!(value.py(), c"_mask")?)?,
+        value.getattr(fallible::interned!(value.py(), c"_fill_value")?)?,
+    );
+    let hard = value.getattr(fallible::interned!(value.py(), c"_hardmask")?)?;
     let Ok(hard) = hard.cast_exact::<PyBool>() else { return Ok(None) };
     let plain = |part: &Bound<'py, PyAny>| part.get_type_ptr() as usize == ndarray;
     let mask = if mask.is(&numpy.ma.nomask) { None } else { Some(mask) };

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
 use crate::errors::is_busy;
-use crate::ffi::fallible::{Str, Unsigned};
+use crate::ffi::fallible::{self, Str, Unsigned};
 use crate::ffi::{chars, make, ndarray};
 use crate::imports::explains;
 use crate::warm::Numpy;
@@ -134,14 +134,18 @@ pub(crate) fn write(
             None => return Ok(Ok(false)),
         },
         ScalarKind::Void => {
-            if !scalar.getattr(Str("dtype"))?.getattr(Str("names"))?.is_none() {
+            if !scalar.getattr(fallible::interned!(scalar.py(), c"dtype")?)?.getattr(Str("names"))?.is_none()
+            {
                 return Ok(Ok(false));
             }
             let bytes = scalar.call_method0(Str("tobytes"))?.cast_into::<PyBytes>()?;
             writer.scalar(kind, bytes.as_bytes())
         }
         ScalarKind::Datetime64 | ScalarKind::Timedelta64 => {
-            let Some(unit) = numpy.unit(&scalar.getattr(Str("dtype"))?)? else { return Ok(Ok(false)) };
+            let Some(unit) = numpy.unit(&scalar.getattr(fallible::interned!(scalar.py(), c"dtype")?)?)?
+            else {
+                return Ok(Ok(false));
+            };
             let Some(mut ticks) = ndarray::bits_of(scalar, kind) else { return Ok(Ok(false)) };
             swap(kind, &mut ticks);
             let mut payload = vec![unit.number()];

@@ -62,16 +62,15 @@ fn grow_and_push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
 /// More bytes.
 #[inline]
 pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
-    if more.len() <= items.capacity().wrapping_sub(items.len()) {
-        items.extend_from_slice(more);
-        return Ok(());
+    // One copy, after both ways have met: a path of its own has the bytes in memory first, and loads them back before they are there.
+    if more.len() > items.capacity().wrapping_sub(items.len()) {
+        grow(items, more.len())?;
     }
-    grow(items, more.len())?;
     items.extend_from_slice(more);
     Ok(())
 }
 
-/// Is not given what comes next: a few bytes just put together would have to be in memory for it, and be loaded back before they are there.
+/// Is not given the bytes, which need not be in memory then before they are in their place.
 #[cold]
 #[inline(never)]
 fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {

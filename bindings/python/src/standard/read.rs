@@ -68,8 +68,8 @@ pub(crate) fn read(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Option<Standard
         Kind::SafeUuid => Standard::SafeUuid(safety(value)?),
         Kind::Decimal => Standard::Decimal(decimal(value)?),
         Kind::Fraction => {
-            let numerator = whole(&value.getattr(Str("numerator"))?)?;
-            let denominator = whole(&value.getattr(Str("denominator"))?)?;
+            let numerator = whole(&value.getattr(fallible::interned!(value.py(), c"numerator")?)?)?;
+            let denominator = whole(&value.getattr(fallible::interned!(value.py(), c"denominator")?)?)?;
             let parts = (numerator.magnitude_be(), denominator.magnitude_be());
             if denominator.is_negative() {
                 return field("its denominator is negative");
@@ -86,10 +86,14 @@ pub(crate) fn read(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Option<Standard
             Standard::Path(Path::new(class, drive, root, parts)?)
         }
         Kind::ForeignPath => {
-            let windows: bool = value.getattr(Str("flavour"))?.eq(Str("windows"))?;
+            let windows: bool =
+                value.getattr(fallible::interned!(value.py(), c"flavour")?)?.eq(Str("windows"))?;
             let class = if windows { PathClass::Windows } else { PathClass::Posix };
-            let fields =
-                (value.getattr(Str("drive"))?, value.getattr(Str("root"))?, value.getattr(Str("names"))?);
+            let fields = (
+                value.getattr(fallible::interned!(value.py(), c"drive")?)?,
+                value.getattr(fallible::interned!(value.py(), c"root")?)?,
+                value.getattr(fallible::interned!(value.py(), c"names")?)?,
+            );
             let (drive, root, parts) =
                 split(fallible::tuple(py, &[fields.0, fields.1, fields.2])?.into_any())?;
             Standard::Path(Path::new(class, drive, root, parts)?)
@@ -154,7 +158,7 @@ where
 
 fn zone(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Zone> {
     if kind == Kind::ZoneInfo {
-        let key = value.getattr(Str("key"))?;
+        let key = value.getattr(fallible::interned!(value.py(), c"key")?)?;
         let Ok(key) = key.cast_exact::<PyString>() else {
             return field("its ZoneInfo has no key: it was made from a file");
         };
@@ -172,9 +176,12 @@ fn zone(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Zone> {
 }
 
 fn uuid(value: &Bound<'_, PyAny>) -> Read<Uuid> {
-    let bytes = value.getattr(Str("bytes"))?.cast_into::<PyBytes>().map_err(PyErr::from)?;
+    let bytes = value
+        .getattr(fallible::interned!(value.py(), c"bytes")?)?
+        .cast_into::<PyBytes>()
+        .map_err(PyErr::from)?;
     let Ok(bytes) = bytes.as_bytes().try_into() else { return field("its int is not of 128 bits") };
-    Ok(Uuid { bytes, safety: safety(&value.getattr(Str("is_safe"))?)? })
+    Ok(Uuid { bytes, safety: safety(&value.getattr(fallible::interned!(value.py(), c"is_safe")?)?)? })
 }
 
 fn safety(value: &Bound<'_, PyAny>) -> Read<UuidSafety> {
@@ -206,10 +213,13 @@ fn ip(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Ip> {
     let Kind::Ip(kind) = kind else { return field("it is no IP") };
     // Of a network, what an address has is that of its first one.
     let address = match kind {
-        hookless::IpKind::Network => value.getattr(Str("network_address"))?,
+        hookless::IpKind::Network => value.getattr(fallible::interned!(value.py(), c"network_address")?)?,
         _ => value.clone(),
     };
-    let packed = address.getattr(Str("packed"))?.cast_into::<PyBytes>().map_err(PyErr::from)?;
+    let packed = address
+        .getattr(fallible::interned!(address.py(), c"packed")?)?
+        .cast_into::<PyBytes>()
+        .map_err(PyErr::from)?;
     let found = match *packed.as_bytes() {
         [a, b, c, d] => IpAddr::from([a, b, c, d]),
         ref bytes => match <[u8; 16]>::try_from(bytes) {
@@ -217,12 +227,21 @@ fn ip(value: &Bound<'_, PyAny>, kind: Kind) -> Read<Ip> {
             Err(_) => return field("its address has neither 4 nor 16 bytes"),
         },
     };
-    let scope = if found.is_ipv6() { optional_text(&address.getattr(Str("scope_id"))?)? } else { None };
+    let scope = if found.is_ipv6() {
+        optional_text(&address.getattr(fallible::interned!(address.py(), c"scope_id")?)?)?
+    } else {
+        None
+    };
     let prefix = match kind {
         hookless::IpKind::Address if found.is_ipv4() => 32,
         hookless::IpKind::Address => 128,
-        hookless::IpKind::Network => value.getattr(Str("prefixlen"))?.extract()?,
-        hookless::IpKind::Interface => value.getattr(Str("network"))?.getattr(Str("prefixlen"))?.extract()?,
+        hookless::IpKind::Network => {
+            value.getattr(fallible::interned!(value.py(), c"prefixlen")?)?.extract()?
+        }
+        hookless::IpKind::Interface => value
+            .getattr(fallible::interned!(value.py(), c"network")?)?
+            .getattr(Str("prefixlen"))?
+            .extract()?,
     };
     Ok(Ip::new(kind, found, prefix, scope)?)
 }
@@ -247,17 +266,21 @@ fn struct_time(value: &Bound<'_, PyAny>) -> Read<StructTime> {
     for (index, (to, name)) in fields.iter_mut().zip(StructTime::NAMES).enumerate() {
         *to = small(&tuple.get_item(index)?, name)?;
     }
-    let gmtoff = value.getattr(Str("tm_gmtoff"))?;
+    let gmtoff = value.getattr(fallible::interned!(value.py(), c"tm_gmtoff")?)?;
     let gmtoff = if gmtoff.is_none() { None } else { Some(small(&gmtoff, "tm_gmtoff")?) };
-    Ok(StructTime { fields, gmtoff, zone: optional_text(&value.getattr(Str("tm_zone"))?)? })
+    Ok(StructTime {
+        fields,
+        gmtoff,
+        zone: optional_text(&value.getattr(fallible::interned!(value.py(), c"tm_zone")?)?)?,
+    })
 }
 
 /// Type code of an `array.array`, and its elements' bytes as an object with the buffer protocol.
 ///
 /// Large ones are not copied: a view of the array's own memory, which keeps it from being resized.
 pub(crate) fn typed_array_parts<'py>(value: &Bound<'py, PyAny>) -> Read<(TypeCode, Bound<'py, PyAny>)> {
-    let letter: char = value.getattr(Str("typecode"))?.extract()?;
-    let itemsize: u64 = value.getattr(Str("itemsize"))?.extract()?;
+    let letter: char = value.getattr(fallible::interned!(value.py(), c"typecode")?)?.extract()?;
+    let itemsize: u64 = value.getattr(fallible::interned!(value.py(), c"itemsize")?)?.extract()?;
     let code = TypeCode::new(u64::from(u32::from(letter)), itemsize)?;
     let len = value.len()? as u64;
     let large = code.nbytes(len)? >= hookless::limits::REGION_THRESHOLD;

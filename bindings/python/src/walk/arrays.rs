@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use super::{Walker, changed, type_text};
 use crate::array::RegionBuffer;
-use crate::ffi::fallible::Str;
+use crate::ffi::fallible::{self, Str};
 use crate::ffi::types::{Exact, exact};
 use crate::ffi::{chars, make, ndarray};
 use crate::flat::{self, InertObjects, InertStrings};
@@ -103,7 +103,7 @@ impl<'py> Walker<'_, '_, 'py> {
 
     /// A20.
     pub(super) fn element(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<()> {
-        let descr = value.getattr(Str("dtype"));
+        let descr = fallible::interned!(self.py, c"dtype").and_then(|name| value.getattr(name));
         let descr = self.passed(descr)?;
         let dtype = descr.cast::<PyArrayDescr>().map_or(Ok(None), |descr| numpy.dtype_of(descr));
         let Some(dtype) = self.passed(dtype)? else {

@@ -67,10 +67,10 @@ impl Body<'_> {
             return refuse("bad_order", order_at);
         }
         let bytes = shape.iter().product::<u64>() * dtype.size();
-        let data = self.data(bytes, Check::elements(dtype.clone()))?;
         let inline = if bytes < 16_384 { bytes } else { 0 };
         let elements = if bytes == 0 { product(&shape, 1).unwrap_or_default() } else { 0 };
-        self.charge(720u64.saturating_add(16 * shape.len() as u64 + inline).saturating_add(elements), at)?;
+        let cost = 720u64.saturating_add(16 * shape.len() as u64 + inline).saturating_add(elements);
+        let data = self.data(bytes, Check::elements(dtype.clone()), cost, at)?;
         let mut json =
             json!({ "dtype": dtype.json(), "shape": shape, "order": order_name(order), "data": data });
         if order & 2 == 2 {
@@ -90,12 +90,16 @@ impl Body<'_> {
         if product(&shape, size).is_none() { refuse("bad_shape", head.at) } else { Ok(shape) }
     }
 
-    /// A8: so many bytes, in hex.
-    fn data(&mut self, bytes: u64, check: Check) -> Verdict<String> {
+    /// A8: so many bytes, in hex. What the node at `at` costs is charged before its place in the region is looked for, or once its bytes
+    /// have been checked.
+    fn data(&mut self, bytes: u64, check: Check, cost: u64, at: usize) -> Verdict<String> {
         self.owed -= 1;
         let head = self.form()?;
         match head.kind {
-            Kind::Nil if bytes >= 16_384 => return self.entry(bytes, head.at, check),
+            Kind::Nil if bytes >= 16_384 => {
+                self.charge(cost, at)?;
+                return self.entry(bytes, head.at, check);
+            }
             Kind::Nil => return refuse("not_canonical", head.at),
             Kind::Bin => (),
             _ => return refuse("bad_type", head.at),
@@ -109,10 +113,12 @@ impl Body<'_> {
         }
         let start = self.at;
         let data = self.payload(&head);
-        match check.bad(data) {
-            Some(bad) => refuse("bad_element", start + bad),
-            None => Ok(hex::of(data)),
+        if let Some(bad) = check.bad(data) {
+            return refuse("bad_element", start + bad);
         }
+        let json = hex::of(data);
+        self.charge(cost, at)?;
+        Ok(json)
     }
 
     /// D18
@@ -141,8 +147,7 @@ impl Body<'_> {
             true => Check::elements(Dtype::Plain(Plain::simple(b'U', 4))),
             false => Check::anything(),
         };
-        let data = self.data(bytes, check)?;
-        self.charge(160 + inline + inline / 8, at)?;
+        let data = self.data(bytes, check, 160 + inline + inline / 8, at)?;
         Ok(json!(["array", char::from(code).to_string(), size, data]))
     }
 

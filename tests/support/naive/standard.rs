@@ -279,10 +279,10 @@ fn decimal(payload: &[u8]) -> Content {
 fn fraction(payload: &[u8]) -> Content {
     let mut rest = payload;
     let (negative, numerator) = signed(&mut rest)?;
+    check_int(negative, numerator)?;
     let denominator = rest;
     ensure(!denominator.is_empty(), "bad_payload")?;
     ensure(denominator[0] != 0, "not_canonical")?;
-    check_int(negative, numerator)?;
     let (num, den) = (BigUint::from_bytes_be(numerator), BigUint::from_bytes_be(denominator));
     ensure(gcd(num.clone(), den.clone()) == BigUint::from(1u8), "not_canonical")?;
     let json = json!(["Fraction", int_bytes(negative, numerator), int_bytes(false, denominator)]);

@@ -6,6 +6,10 @@ A program of its own, since what it looks for may end the process. PART picks ve
 It prints how many allocations it refused. `structured` (loads and dumps) goes on in another process after
 each crash, for NumPy itself writes through a null pointer there. It may do so only for what it also does it
 for without hookless, when it makes the same dtype; these cases are named.
+
+CPython 3.12 and 3.13 do not outlive that many refusals in one process: Python functions of the standard
+library end it (3.13.0: `PyFunction_NewWithQualName`). There each case has a process of its own, and every
+fortieth one is taken.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from hookless import Decoder, HooklessError, Limits, dumps, encode, loads
 _testcapi: Any = importlib.import_module("_testcapi")
 
 LARGEST = 2_000
+EACH = 1 if sys.version_info < (3, 12) else 40
 CANARY = tuple(range(64))
 # A decode that must be right whatever went wrong before it.
 AFTER = ["after", 1.5, {"k": {1, 2}}]
@@ -125,6 +130,12 @@ class Case:
             refused = read_number(progress)
         assert status == 0, f"{self.name}, allocation {refused}: status {status}"
         return refused + 1, crashed
+
+    def sweep_apart(self) -> int:
+        """The same in another process, which may not crash."""
+        refused, crashed = self.sweep_in_forks()
+        assert not crashed, f"{self.name}: a crash at the allocations {crashed}"
+        return refused
 
     def sweep_from(self, progress: mmap.mmap) -> None:
         """Refuse each allocation from that one on, and keep there how far it came."""
@@ -355,10 +366,10 @@ TYPED: list[tuple[Any, Any]] = [
 def sweep(what: str, part: str) -> tuple[list[int], list[str]]:
     """How many allocations were refused in each case, and what failed."""
     found, failed = [], []
-    for one in cases(what):
+    for one in list(cases(what))[::EACH]:
         if part in one.name:
             try:
-                found.append(one.sweep())
+                found.append(one.sweep() if EACH == 1 else one.sweep_apart())
             except AssertionError as error:
                 failed.append(str(error))
     return found, failed

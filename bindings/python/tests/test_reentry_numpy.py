@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from typing import Any
 
 import numpy
@@ -62,7 +63,9 @@ class Changer:
         self.array, self.cycle = array, self
 
     def __del__(self) -> None:
-        self.array.dtype = numpy.int8
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.array.dtype = numpy.int8
 
 
 @pytest.mark.parametrize("size", [10, 10_000])

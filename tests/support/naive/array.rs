@@ -310,14 +310,14 @@ impl Body<'_> {
         if head.len as u64 != dtype.size() {
             return refuse("bad_data_length", head.at);
         }
-        self.charge(720 + 2 * head.len as u64, at)?;
         let start = self.at;
         let data = self.payload(&head);
         let json = json!(["element", { "dtype": dtype.json(), "data": hex::of(data) }]);
-        match Check::elements(dtype).bad(data) {
-            Some(bad) => refuse("bad_element", start + bad),
-            None => Ok(json),
+        if let Some(bad) = Check::elements(dtype).bad(data) {
+            return refuse("bad_element", start + bad);
         }
+        self.charge(720 + 2 * head.len as u64, at)?;
+        Ok(json)
     }
 }
 

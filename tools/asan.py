@@ -33,6 +33,7 @@ NOT_HERE = {
     "test_typing.py": "runs type checkers, and no code of the extension",
     "test_import*.py": "measures what a fresh process loads",
     "test_limits.py": "measures memory, which the sanitizer multiplies",
+    "test_budgets.py": "measures memory, which the sanitizer multiplies",
     "test_hostile.py": "measures memory, which the sanitizer multiplies",
     "test_standard_charges.py": "measures memory, which the sanitizer multiplies",
     "test_starving.py": "refuses allocations and forks after each crash: minutes here",

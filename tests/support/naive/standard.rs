@@ -56,7 +56,7 @@ fn charged(number: u8, payload: &[u8]) -> u64 {
         17 => 160 + len,
         18 => 192 + 2 * len + len * len / 16,
         19 => 256 + 4 * len + len * len / 1024,
-        20 => 4 * len + if payload.first().is_some_and(|&kind| kind != 0 && kind != 3) { 1536 } else { 192 },
+        20 => 4 * len + if matches!(payload.first(), Some(0 | 3)) { 192 } else { 1536 },
         21 => 640 + 16 * len,
         _ => 640 + 4 * len,
     }

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,10 @@ NUMPY_UNWANTED = os.environ.get("HOOKLESS_NO_NUMPY") == "1"
 
 # On a machine without Landlock the tests of strict workers fail, unless this says that it is known.
 LANDLOCK_UNWANTED = os.environ.get("HOOKLESS_TEST_NO_LANDLOCK") == "1"
+
+# A shell that starts programs in the background has them ignore Ctrl-C, which tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Programs and modules that tests run or import; they hold no tests of their own.
 collect_ignore = ["children", "typing"]

@@ -43,6 +43,8 @@ def stopped_at(step: int, use: Callable[[], object]) -> bool:
         return trace
 
     before = sys.gettrace()
+    # CPython 3.12 sends such events only if a frame has asked for them before.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         use()

@@ -202,7 +202,7 @@ def test_c126_the_allocator_does_not_show() -> None:
 def test_the_allocator_is_perturbed() -> None:
     """The variable does what the test above needs: fresh memory holds the byte's complement."""
     code = "import ctypes as c; libc = c.CDLL(None); libc.malloc.restype = c.c_void_p\n"
-    code += "print(c.string_at(libc.malloc(64), 64).hex())"
+    code += "print(c.string_at(libc.malloc(4096), 64).hex())"
     for pattern in (170, 85):
         env = os.environ | {"MALLOC_PERTURB_": str(pattern)}
         done = subprocess.run(

@@ -80,6 +80,7 @@ def verdicts(body: bytes) -> set[str]:
     return found
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @settings(max_examples=500, deadline=None)
 @given(KEYS, KEYS)
 @example(Decimal("1E22"), 1e22)

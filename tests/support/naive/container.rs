@@ -74,13 +74,13 @@ impl Body<'_> {
         for _ in 0..count {
             let start = self.at;
             let member = self.item(true)?;
-            self.compound(&member, start)?;
             let encoded = &self.bytes[start..self.at];
             match last.map(|last: &[u8]| last.cmp(encoded)) {
                 Some(std::cmp::Ordering::Greater) => return refuse("unordered_set", start),
                 Some(std::cmp::Ordering::Equal) => return refuse("duplicate_key", start),
                 _ => last = Some(encoded),
             }
+            self.compound(&member, start)?;
             if !forms.insert(member.form.expect("a key has a form")) {
                 return refuse("duplicate_key", start);
             }

@@ -39,6 +39,7 @@ NOT_HERE = {
     "test_starving.py": "refuses allocations and forks after each crash: minutes here",
     "test_collisions.py": "counts probes of large tables, for minutes here; test_keys.py walks the same code",
     "test_tables.py": "the same",
+    "test_review.py": "builds values by the million, for minutes here",
     "test_hooks.py": "a profile hook at every call takes minutes here; test_vectors.py has its frames",
     "test_leaks.py": "measures memory, which the sanitizer multiplies",
     "test_standard_import.py": "measures what a fresh process loads",

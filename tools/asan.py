@@ -120,7 +120,7 @@ def run(steps: Steps, venv: Environment) -> None:
     proof = f"import hookless; assert hookless.__file__.startswith({str(package)!r}), hookless.__file__"
     steps.run("asan: its own build", venv.python, "-c", proof, env=env)
     ignored = [f"--ignore-glob=tests/{name}" for name in NOT_HERE]
-    # Each vector whole, and not cut: that takes an hour here, and test_agreement.py feeds them in pieces. And
+    # Each vector whole, and not cut: that takes an hour here, and test_roundtrip.py feeds pieces. And
     # nothing at its deepest: stack frames of this build are several times as large as the product's.
     options = (
         "-k",

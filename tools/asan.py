@@ -124,7 +124,7 @@ def run(steps: Steps, venv: Environment) -> None:
     # nothing at its deepest: stack frames of this build are several times as large as the product's.
     options = (
         "-k",
-        "not cut_at_every_offset and not in_chunks and not at_its_deepest",
+        "not cut_at_every_offset and not in_chunks and not at_its_deepest and not small_stack",
         "-q",
         "-x",
         "-p",

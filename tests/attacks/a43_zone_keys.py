@@ -37,8 +37,10 @@ def victim(data: bytes) -> None:
 
 def peer() -> str:
     out = expose(__name__).out
-    assert "OSError" in out or "IsADirectoryError" in out, out
-    return "succeeds: exceptions that are no ZoneInfoNotFoundError, and a directory that is opened"
+    # The package tzdata need not be here.
+    assert any(kind in out for kind in ("ValueError", "OSError", "IsADirectoryError")), out
+    kinds = "succeeds: exceptions that are no ZoneInfoNotFoundError"
+    return f"{kinds}; with the package tzdata, a directory is opened"
 
 
 def ours() -> str:

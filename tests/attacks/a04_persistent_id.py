@@ -11,13 +11,11 @@ import io
 import pickle
 from pathlib import Path
 
-from gadgets import carried
+from gadgets import carried, short
 from harness import expose, inert, naive
 
 SECRET = "secret"
-PICKLE = (
-    b"\x80\x04" + pickle.SHORT_BINUNICODE + bytes([len(SECRET)]) + SECRET.encode() + pickle.BINPERSID + b"."
-)
+PICKLE = b"\x80\x04" + short(SECRET) + pickle.BINPERSID + b"."
 
 
 class Loader(pickle.Unpickler):

@@ -11,31 +11,13 @@ import io
 import pickle
 from typing import Any
 
-from gadgets import CODE, carried
+from gadgets import carried, through_builtins
 from harness import expose, inert, naive
 from hookless import Record
 
-
-def short(text: str) -> bytes:
-    return pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
-
-
 # `collections.__builtins__` is a dict; a dotted name reaches its method, which returns exec.
 NAME = "__builtins__.__getitem__"
-PICKLE = (
-    pickle.PROTO
-    + b"\x04"
-    + short("collections")
-    + short(NAME)
-    + pickle.STACK_GLOBAL
-    + short("exec")
-    + pickle.TUPLE1
-    + pickle.REDUCE
-    + short(CODE)
-    + pickle.TUPLE1
-    + pickle.REDUCE
-    + b"."
-)
+PICKLE = through_builtins("collections", NAME)
 
 
 class Restricted(pickle.Unpickler):

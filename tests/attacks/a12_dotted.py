@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy  # noqa: F401 (where it is missing there is nothing to attack)
 
-from gadgets import CODE, carried
+from gadgets import carried, through_builtins
 from harness import expose, inert, naive, refused
 from hookless import Record
 
@@ -21,24 +21,7 @@ NAME = "linalg.__builtins__.__getitem__"
 NAMES = ("numpy.core.numeric.builtins.eval", "a.b.c", "__class__", f"numpy.{NAME}")
 
 
-def short(text: str) -> bytes:
-    return pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
-
-
-PICKLE = (
-    pickle.PROTO
-    + b"\x04"
-    + short("numpy")
-    + short(NAME)
-    + pickle.STACK_GLOBAL
-    + short("exec")
-    + pickle.TUPLE1
-    + pickle.REDUCE
-    + short(CODE)
-    + pickle.TUPLE1
-    + pickle.REDUCE
-    + b"."
-)
+PICKLE = through_builtins("numpy", NAME)
 
 
 class Restricted(pickle.Unpickler):

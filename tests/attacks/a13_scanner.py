@@ -12,21 +12,11 @@ import pickle
 
 from picklescan.scanner import scan_pickle_bytes
 
-from gadgets import carried
+from gadgets import carried, short
 from harness import MARKER, expose
 
 PICKLE = (
-    pickle.GLOBAL
-    + b"io\nopen\n"
-    + b"("
-    + pickle.SHORT_BINUNICODE
-    + bytes([len(MARKER)])
-    + MARKER.encode()
-    + pickle.SHORT_BINUNICODE
-    + b"\x01w"
-    + pickle.TUPLE
-    + pickle.REDUCE
-    + b"."
+    pickle.GLOBAL + b"io\nopen\n" + b"(" + short(MARKER) + short("w") + pickle.TUPLE + pickle.REDUCE + b"."
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from harness import MARKER, inert, naive, refused
 
-__all__ = ["SHELL", "carried", "code", "reduced"]
+__all__ = ["SHELL", "carried", "code", "reduced", "short", "through_builtins"]
 
 # What the gadgets run: harmless, and it shows.
 SHELL = f"touch {MARKER}"
@@ -31,6 +31,18 @@ def reduced(function: Callable[..., object] = os.system, *arguments: object, pro
 def code(text: str = CODE) -> bytes:
     """A pickle that executes Python."""
     return reduced(exec, text)
+
+
+def short(text: str) -> bytes:
+    """The opcode that pushes a short text."""
+    return pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
+
+
+def through_builtins(module: str, name: str) -> bytes:
+    """A pickle that executes Python: the dotted name is `__getitem__` of the builtins, which gives exec."""
+    found = short(module) + short(name) + pickle.STACK_GLOBAL
+    called = found + short("exec") + pickle.TUPLE1 + pickle.REDUCE
+    return pickle.PROTO + b"\x04" + called + short(CODE) + pickle.TUPLE1 + pickle.REDUCE + b"."
 
 
 def carried(*pickles: bytes) -> str:

@@ -36,9 +36,10 @@ asan: ## the Python tests with the extension under AddressSanitizer; a step of c
 valgrind: ## a core of the Python tests under valgrind; many minutes
 	@tools/python.sh tools/valgrind.py
 
-bench: ## measure dumps and loads against pickle and msgspec, and the start of a child (ARGS= are passed on)
+bench: ## measure against pickle and peers: dumps and loads (ARGS= are passed on), a child's start, between processes
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)
 	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/start.py
+	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/across.py
 
 attacks: ## try each attack of tests/attacks on pickle or a peer, and then on hookless (ARGS="3 17" for some)
 	@tools/python.sh tools/venvs.py test pandas peers peers-numpy -- tests/attacks/run.py $(ARGS)

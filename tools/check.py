@@ -13,6 +13,7 @@ TYPED = (
     "benches/python",
     "tests/attacks",
     "tests/fuzz/python",
+    "tests/soak",
     "tools",
 )
 

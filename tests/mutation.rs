@@ -2,7 +2,7 @@
 
 use support::allocator::Counting;
 use support::check::{stream, typed, value};
-use support::craft::{fuzzed, fuzzed_stream};
+use support::craft::{fuzzed, fuzzed_stream, with_wrong_lengths};
 use support::hex;
 use support::mutate::Dice;
 use support::vectors::accept;
@@ -26,6 +26,18 @@ fn over_damaged_frames(rounds: u32, damage: impl Fn(&[u8], usize, u32) -> Vec<u8
 #[test]
 fn damaged_frames_have_one_verdict() {
     over_damaged_frames(8000, fuzzed, value::check);
+}
+
+#[test]
+fn v18_each_wrong_length_has_one_verdict() {
+    let vectors = accept().into_iter().filter(|vector| vector.for_decode() && vector.frame.len() < 1000);
+    let mut count = 0;
+    for frame in vectors.flat_map(|vector| with_wrong_lengths(&vector.frame)) {
+        let found = std::panic::catch_unwind(|| value::check(&frame, false));
+        assert!(found.is_ok(), "{}", hex::of(&frame));
+        count += 1;
+    }
+    assert!(count > 10_000, "{count} frames: a length of each item of the vectors");
 }
 
 #[test]

@@ -77,6 +77,23 @@ static POOL: LazyLock<Vec<Item>> = LazyLock::new(|| {
     small.filter_map(|vector| taken_apart(&vector.frame).map(|(item, _)| item)).collect()
 });
 
+/// The frame with the length, or count, of one of its items wrong: each item in turn, by each of some lengths.
+pub fn with_wrong_lengths(frame: &[u8]) -> Vec<Vec<u8>> {
+    let Some((item, region)) = taken_apart(frame) else { return Vec::new() };
+    let mut found = Vec::new();
+    for target in 0..item.count() {
+        let mut item = item.clone();
+        if item.nth(target).kind == Kind::Atom {
+            continue;
+        }
+        for lie in [-1, 1, 20, 100, 1 << 16, 1 << 25] {
+            item.nth(target).lie = lie;
+            found.push(wrap(&item.encoded(), region));
+        }
+    }
+    found
+}
+
 fn taken_apart(frame: &[u8]) -> Option<(Item, &[u8])> {
     let len = usize::try_from(u64::from_be_bytes(frame.get(16..24)?.try_into().ok()?)).ok()?;
     let end = len.checked_add(32)?;

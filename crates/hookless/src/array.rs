@@ -14,7 +14,7 @@ mod unit;
 
 pub use dtype::Dtype;
 pub(crate) use elements::ElementCheck;
-pub(crate) use flat::check_items;
+pub(crate) use flat::{ITEM, check_items};
 pub use flat::{Missing, ObjectArray, StringArray};
 pub use letter::{ByteOrder, Letter};
 pub use masked::MaskedArray;
@@ -59,6 +59,8 @@ impl ArrayHead {
     /// # Errors
     /// `bad_shape` when the array could not be addressed (A6).
     pub fn new(dtype: Dtype, shape: Shape) -> Result<ArrayHead> {
+        // A7: elements without bytes lie in no order.
+        let shape = if dtype.itemsize() == 0 { shape.in_c_order() } else { shape };
         match shape.bytes(dtype.itemsize()) {
             Some(_) => Ok(ArrayHead { dtype, shape, class: ArrayClass::Plain }),
             None => Err(Error::new(Code::BadShape).note("dimensions times itemsize reach 2^63 bytes")),

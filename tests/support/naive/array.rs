@@ -23,8 +23,8 @@ fn product(shape: &[u64], size: u64) -> Option<u64> {
 }
 
 /// A7: whether it makes a difference which index runs fastest.
-fn two_orders(shape: &[u64]) -> bool {
-    !shape.contains(&0) && shape.iter().filter(|&&size| size > 1).count() > 1
+fn two_orders(shape: &[u64], size: u64) -> bool {
+    size > 0 && !shape.contains(&0) && shape.iter().filter(|&&size| size > 1).count() > 1
 }
 
 fn order_name(order: u64) -> &'static str {
@@ -59,7 +59,7 @@ impl Body<'_> {
         let order_at = self.at;
         let order = self.bounded(4, "bad_order")?;
         let shape = self.shape(dtype.size())?;
-        if order & 1 == 1 && !two_orders(&shape) {
+        if order & 1 == 1 && !two_orders(&shape, dtype.size()) {
             return refuse("not_canonical", order_at);
         }
         let plain = matches!(dtype, Dtype::Structure { flags, .. } if flags & 2 == 0);
@@ -228,7 +228,7 @@ impl Body<'_> {
         if shape.iter().product::<u64>() != items as u64 {
             return refuse("bad_data_length", at);
         }
-        if order == 1 && !two_orders(&shape) {
+        if order == 1 && !two_orders(&shape, 16) {
             return refuse("not_canonical", order_at);
         }
         let elements = if items == 0 { product(&shape, 1).unwrap_or_default() } else { 0 };

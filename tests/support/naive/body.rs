@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::Refusal;
 use super::elements::Check;
+use super::exception::Report;
 use super::key::{Form, Table};
 use crate::hex;
 
@@ -84,6 +85,7 @@ pub(super) struct Body<'a> {
     region: u64,
     pub(super) cursor: u64,
     pub(super) entries: Vec<Entry>,
+    pub(super) report: Report,
     /// K8: what the keys of the outermost table hold so far, while a key of it is read.
     pub(super) table: Table,
 }
@@ -101,6 +103,7 @@ impl<'a> Body<'a> {
             region,
             cursor: 0,
             entries: Vec::new(),
+            report: Report::default(),
             table: Table::default(),
         }
     }

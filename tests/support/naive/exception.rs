@@ -2,7 +2,14 @@
 
 use serde_json::{Value as Json, json};
 
-use super::body::{Body, Head, Kind, Read, Verdict, jsons, refuse};
+use super::body::{Body, Head, Kind, Read, Verdict, refuse};
+
+/// X6: the report being read: where it begins, and what was owed to the containers around it (V18).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Report {
+    at: usize,
+    around: u64,
+}
 
 /// X3: the links of one entry.
 #[derive(Default)]
@@ -23,26 +30,41 @@ impl Body<'_> {
         }
         self.open(at, |body| {
             body.announce(count as u64, at)?;
+            let report = Report { at, around: body.owed - count as u64 };
+            let outer = std::mem::replace(&mut body.report, report);
+            body.measure()?;
             let (mut entries, mut links) = (Vec::new(), Vec::new());
             for _ in 0..count {
                 let (entry, linked) = body.exception_entry(count)?;
                 entries.push(entry);
                 links.push(linked);
-                // X6
-                if (body.at - at) as u64 > body.limits.descriptor {
-                    return refuse("descriptor_limit", at);
-                }
             }
+            body.report = outer;
             body.check_links(at, &links)?;
             Ok(Read::keyless(json!(["exception", entries])))
         })
+    }
+
+    /// X6: what has been read of the report, and what it is still owed.
+    fn measure(&self) -> Verdict<()> {
+        let Report { at, around } = self.report;
+        let len = (self.at - at) as u64 + (self.owed - around);
+        if len > self.limits.descriptor { refuse("descriptor_limit", at) } else { Ok(()) }
     }
 
     /// An array in a fixed place.
     fn fixed_array(&mut self) -> Verdict<Head> {
         let head = self.plain_array()?;
         self.owed += head.len as u64;
+        self.measure()?;
         Ok(head)
+    }
+
+    /// An argument, or the value of a field.
+    fn measured_item(&mut self) -> Verdict<Json> {
+        let item = self.item(false)?;
+        self.measure()?;
+        Ok(item.json)
     }
 
     fn texts(&mut self, named: bool) -> Verdict<Vec<Json>> {
@@ -75,7 +97,7 @@ impl Body<'_> {
         // X9
         let args = self.fixed_array()?;
         self.announce(args.len as u64, args.at)?;
-        let args = jsons(self.items(args.len, false)?);
+        let args = (0..args.len).map(|_| self.measured_item()).collect::<Verdict<Vec<_>>>()?;
         let fields = self.exception_fields()?;
         let json = json!({
             "module": module, "qualname": qualname, "bases": bases, "message": message, "notes": notes,
@@ -93,8 +115,9 @@ impl Body<'_> {
             return refuse("bad_type", head.at);
         }
         self.arrived(&head)?;
-        self.announce(head.len as u64, head.at)?;
         self.owed += 2 * head.len as u64;
+        self.measure()?;
+        self.announce(head.len as u64, head.at)?;
         let (mut found, mut seen) = (Vec::new(), std::collections::BTreeSet::new());
         for _ in 0..head.len {
             let name = self.text()?;
@@ -102,6 +125,7 @@ impl Body<'_> {
             if !seen.insert(name.bytes) {
                 return refuse("duplicate_key", name.at);
             }
+            self.measure()?;
             found.push(json!([name.json, value.json]));
         }
         Ok(found)

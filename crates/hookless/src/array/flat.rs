@@ -157,7 +157,7 @@ impl Missing {
 }
 
 /// Bytes that NumPy takes for one item: a pointer, or a string's fixed part.
-const ITEM: u64 = 16;
+pub(crate) const ITEM: u64 = 16;
 
 /// A6, and that there are as many items as the shape asks for.
 pub(crate) fn check_items(shape: &Shape, items: usize) -> Result<()> {

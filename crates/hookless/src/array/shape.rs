@@ -23,7 +23,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape; the order is taken as C where both are the same (A7).
+    /// A shape; the order is taken as C where both are the same (A7) for elements of any bytes.
     ///
     /// # Errors
     /// `bad_shape` for more than 64 dimensions.
@@ -35,6 +35,11 @@ impl Shape {
             }
             _ => Err(Error::new(Code::BadShape).note("more than 64 dimensions")),
         }
+    }
+
+    /// The same in C order.
+    pub(crate) fn in_c_order(self) -> Shape {
+        Shape { order: Order::C, ..self }
     }
 
     /// The dimensions.
@@ -84,7 +89,7 @@ impl Shape {
     }
 }
 
-/// A7: whether C and F order differ.
+/// A7: whether C and F order differ, where the elements have bytes.
 pub(crate) fn order_matters(dimensions: &[u64]) -> bool {
     !dimensions.contains(&0) && dimensions.iter().filter(|&&d| d > 1).count() > 1
 }

@@ -212,12 +212,16 @@ impl Fraction {
     }
 
     fn terms<'b>(fields: &mut Fields<'b>) -> Result<(bool, &'b [u8], &'b [u8])> {
+        fields.check_ints(|ahead| {
+            sign(ahead)?;
+            ahead.skip_magnitude()?;
+            let denominator = ahead.all();
+            ahead.check_int(denominator.len())
+        })?;
         let negative = sign(fields)?;
         let len = fields.len32("length")?;
         let numerator = fields.magnitude(len, "numerator")?;
-        let denominator = fields.all();
-        fields.check_int(denominator.len())?;
-        Ok((negative, numerator, denominator))
+        Ok((negative, numerator, fields.all()))
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> std::result::Result<(), Full> {
@@ -258,6 +262,12 @@ impl Range {
     }
 
     pub(super) fn read(fields: &mut Fields<'_>) -> Result<Range> {
+        fields.check_ints(|ahead| {
+            (0..3).try_for_each(|_| {
+                sign(ahead)?;
+                ahead.skip_magnitude()
+            })
+        })?;
         let (start, stop) = (int(fields, "start")?, int(fields, "stop")?);
         Range::new(start, stop, int(fields, "step")?)
     }

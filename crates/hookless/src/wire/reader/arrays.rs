@@ -1,7 +1,7 @@
 //! What is made of arrays, dtypes and shapes: A20 to A24.
 
 use crate::array::{
-    ArrayHead, Element, ElementCheck, Missing, Shape, check_fill_value, check_items, check_mask,
+    ArrayHead, Element, ElementCheck, ITEM, Missing, Shape, check_fill_value, check_items, check_mask,
 };
 use crate::error::{Code, Error, Result};
 use crate::limits::{charge, over};
@@ -143,7 +143,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// A6 and A7 of a node that begins at `start` and has `len` items.
     fn flat_shape(&mut self, owed: &mut u64, start: &'b [u8], len: u64) -> Result<Shape> {
         let (order, _) = self.order(owed, 1)?;
-        let (shape, order) = self.shape(owed, order)?;
+        let (shape, order) = self.shape(owed, order, ITEM)?;
         let items = usize::try_from(len).unwrap_or(usize::MAX);
         if let Err(error) = check_items(&shape, items) {
             if error.code() == Code::BadDataLength {

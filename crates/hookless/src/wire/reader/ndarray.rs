@@ -40,7 +40,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let dtype = self.dtype(owed, 0, &mut 0)?;
         let check = ElementCheck::of(&dtype)?;
         let (order, class) = self.order(owed, 3)?;
-        let (shape, order) = self.shape(owed, order)?;
+        let (shape, order) = self.shape(owed, order, dtype.itemsize())?;
         let head = ArrayHead::new(dtype, shape)?;
         self.check_order(&order)?;
         self.at = order.at;
@@ -110,10 +110,15 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// A6 in part; the rest of it depends on what the elements are.
-    pub(super) fn shape(&mut self, owed: &mut u64, order: Order) -> Result<(Shape, Ordering<'b>)> {
+    pub(super) fn shape(
+        &mut self,
+        owed: &mut u64,
+        order: Order,
+        itemsize: u64,
+    ) -> Result<(Shape, Ordering<'b>)> {
         let order_at = self.at;
         let dimensions = self.dimensions(owed)?;
-        let useless = order == Order::F && !order_matters(&dimensions);
+        let useless = order == Order::F && (itemsize == 0 || !order_matters(&dimensions));
         Ok((Shape::new(dimensions, order)?, Ordering { at: order_at, useless }))
     }
 

@@ -18,6 +18,13 @@ use super::open::{Open, ReportState, Stage, What};
 const ENTRY: u64 = 14;
 const FRAME: u64 = 7;
 
+/// Where a report begins, and what is owed to the containers around it: what X6 measures from.
+#[derive(Clone, Copy)]
+struct Extent<'b> {
+    start: &'b [u8],
+    below: u64,
+}
+
 impl<'b, B: Build> Reader<'_, 'b, B> {
     /// X1. The marker has been read, and V18 holds for the entries.
     pub(crate) fn open_report(&mut self, entries: u64, below: u64) -> Result<Option<B::Value>> {
@@ -44,7 +51,8 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let Some(mut open) = self.stack.pop() else { return Ok(None) };
         let Open { left, below, what: What::Report(state), .. } = &mut open else { return Ok(None) };
         let mut owed = below.saturating_add(*left);
-        let ended = self.advance(state, &mut owed);
+        let extent = Extent { start: state.start, below: *below };
+        let ended = self.measure(extent, owed).and_then(|()| self.advance(state, extent, &mut owed));
         *left = owed.saturating_sub(*below);
         match ended {
             Ok(true) => {}
@@ -59,30 +67,34 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         }
         let What::Report(state) = open.what else { return Ok(None) };
         self.at = state.start;
-        self.check_length(state.start, 0)?;
         links::check(&state.links, self.limits)?;
         self.in_key = false;
         self.build.report(state.into_inner().entries).map(Some)
     }
 
-    /// X6: refuses a report that is, or is about to become, longer than the limit; before what it announces is made.
-    fn check_length(&mut self, start: &'b [u8], announced: u64) -> Result<()> {
-        let read = wide(start.len().saturating_sub(self.cursor.rest.len()));
-        let len = read.saturating_add(announced);
+    /// X6: the bytes read of a report, and one for each element that is `owed` to it, as V18 counts them.
+    fn measure(&mut self, report: Extent<'b>, owed: u64) -> Result<()> {
+        let read = wide(report.start.len().saturating_sub(self.cursor.rest.len()));
+        let len = read.saturating_add(owed.saturating_sub(report.below));
         if len > self.limits.descriptor {
-            self.at = start;
+            self.at = report.start;
             return Err(over(Code::DescriptorLimit, len, self.limits.descriptor));
         }
         Ok(())
     }
 
     /// True at the end of the last entry, false when a value is to be read next. `owed` is kept as V18 counts it.
-    fn advance(&mut self, state: &mut ReportState<'b, B::Value>, owed: &mut u64) -> Result<bool> {
+    fn advance(
+        &mut self,
+        state: &mut ReportState<'b, B::Value>,
+        report: Extent<'b>,
+        owed: &mut u64,
+    ) -> Result<bool> {
         loop {
-            self.check_length(state.start, 0)?;
             match state.stage {
                 Stage::Args(0) => {
                     let fields = self.map_head(owed)?;
+                    self.measure(report, *owed)?;
                     self.budget.announce(fields)?;
                     state.stage = Stage::Fields(fields);
                 }
@@ -98,10 +110,10 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         None => return Ok(true),
                         Some(left) => state.entries_left = left,
                     }
-                    let head = self.entry(state, owed)?;
+                    let head = self.entry(state, report, owed)?;
                     memory::push(&mut state.links, Links::of(&head)?)?;
                     state.head = Some(head);
-                    let args = self.list_head(owed)?;
+                    let args = self.report_list(report, owed)?;
                     self.budget.announce(args)?;
                     state.stage = Stage::Args(args);
                 }
@@ -115,8 +127,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 
     /// Elements 0 to 11 of an entry: X2.
-    fn entry(&mut self, state: &ReportState<'b, B::Value>, owed: &mut u64) -> Result<EntryHead<'b>> {
-        let elements = self.list_head(owed)?;
+    fn entry(
+        &mut self,
+        state: &ReportState<'b, B::Value>,
+        report: Extent<'b>,
+        owed: &mut u64,
+    ) -> Result<EntryHead<'b>> {
+        let elements = self.report_list(report, owed)?;
         let index = wide(state.links.len());
         // This entry has been taken off those left.
         let total = index.saturating_add(state.entries_left).saturating_add(1);
@@ -125,35 +142,34 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 .note(format_args!("entry {index} has {elements} elements, not 14")));
         }
         self.budget.charge(charge::EXCEPTION)?;
-        let start = state.start;
         Ok(EntryHead {
             module: self.name(owed)?,
             qualname: self.name(owed)?,
-            bases: self.many_of(start, owed, Self::name)?,
+            bases: self.many_of(report, owed, Self::name)?,
             message: self.descriptor_text(owed)?,
-            notes: self.many_of(start, owed, Self::descriptor_text)?,
-            denials: self.many_of(start, owed, Self::descriptor_text)?,
-            cut: self.many_of(start, owed, Self::descriptor_text)?,
-            frames: self.frames(owed)?,
+            notes: self.many_of(report, owed, Self::descriptor_text)?,
+            denials: self.many_of(report, owed, Self::descriptor_text)?,
+            cut: self.many_of(report, owed, Self::descriptor_text)?,
+            frames: self.frames(report, owed)?,
             suppress_context: self.flag(owed)?,
             cause: self.optional_link(owed, total)?,
             context: self.optional_link(owed, total)?,
-            members: self.many_of(start, owed, |reader, owed| reader.link(owed, total))?,
+            members: self.many_of(report, owed, |reader, owed| reader.link(owed, total))?,
         })
     }
 
     /// X7.
-    fn frames(&mut self, owed: &mut u64) -> Result<Vec<FrameParts<'b>>> {
-        let count = self.list_head(owed)?;
+    fn frames(&mut self, report: Extent<'b>, owed: &mut u64) -> Result<Vec<FrameParts<'b>>> {
+        let count = self.report_list(report, owed)?;
         if count > self.limits.frames {
             return Err(over(Code::FrameLimit, count, self.limits.frames));
         }
-        memory::collect((0..count).map(|_| self.frame(owed)))
+        memory::collect((0..count).map(|_| self.frame(report, owed)))
     }
 
     /// X8.
-    fn frame(&mut self, owed: &mut u64) -> Result<FrameParts<'b>> {
-        let elements = self.list_head(owed)?;
+    fn frame(&mut self, report: Extent<'b>, owed: &mut u64) -> Result<FrameParts<'b>> {
+        let elements = self.report_list(report, owed)?;
         if elements != FRAME {
             return Err(
                 Error::new(Code::BadArity).note(format_args!("a frame has 7 elements, not {elements}"))
@@ -173,19 +189,22 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         Ok(FrameParts { file, position, function, source })
     }
 
-    /// The same in a report that begins at `start`, whose length is limited (X6).
+    /// An array of elements of one type, in a report.
     fn many_of<T>(
         &mut self,
-        start: &'b [u8],
+        report: Extent<'b>,
         owed: &mut u64,
         one: impl Fn(&mut Self, &mut u64) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let mut ahead = self.cursor;
-        if let Ok(Head::Array(count)) = ahead.head() {
-            // Its head and elements take a byte each, at least.
-            self.check_length(start, u64::from(count).saturating_add(1))?;
-        }
-        self.many(owed, one)
+        let count = self.report_list(report, owed)?;
+        memory::collect((0..count).map(|_| one(self, owed)))
+    }
+
+    /// The head of an array in a report: before what it announces is made, V18 and X6 hold.
+    fn report_list(&mut self, report: Extent<'b>, owed: &mut u64) -> Result<u64> {
+        let count = self.list_head(owed)?;
+        self.measure(report, *owed)?;
+        Ok(count)
     }
 
     /// An array of elements of one type.

@@ -180,7 +180,10 @@ impl Channel {
                 call.call_method1(Str("extend"), (arrived.value,))?;
                 Ok(Some(call.to_tuple()))
             }
-            _ => Err(decode_error(py, &Error::new(Code::UnexpectedFrame))),
+            _ => {
+                state.end.close();
+                Err(decode_error(py, &Error::new(Code::UnexpectedFrame)))
+            }
         }
     }
 
@@ -228,10 +231,12 @@ impl Channel {
 
     fn answer(&self, py: Python<'_>, kind: FrameKind, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut state = self.lock(py)?;
-        let End::Worker(_) = &state.end else { return Err(wrong_end(py)) };
+        let End::Worker(worker) = &state.end else { return Err(wrong_end(py)) };
         let Some(call_id) = state.call else {
             return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("no call is open")));
         };
+        let how = if kind == FrameKind::Error { Ending::Error } else { Ending::Result };
+        worker.check_end(call_id, how).map_err(|error| decode_error(py, &error))?;
         let sent = with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
             let held = Held::of(region)?;
             Ok(self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None))
@@ -244,10 +249,7 @@ impl Channel {
         // The state moves on only when the answer could be encoded.
         state.call = None;
         match &mut state.end {
-            End::Worker(worker) => {
-                let how = if kind == FrameKind::Error { Ending::Error } else { Ending::Result };
-                worker.end_call(call_id, how).map_err(|error| decode_error(py, &error))
-            }
+            End::Worker(worker) => worker.end_call(call_id, how).map_err(|error| decode_error(py, &error)),
             End::Host(_) => Ok(()),
         }
     }

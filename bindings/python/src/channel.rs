@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hookless::frame::{FrameKind, Head, padding};
-use hookless::session::{Hello, Host, HostEvent, Role, Worker, WorkerEvent};
+use hookless::session::{End as Ending, Host, HostEvent, Verb, Worker, WorkerEvent};
 use hookless::{Code, Error, Limits as Core};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -35,6 +35,8 @@ struct State {
     socket: Option<OwnedFd>,
     inbox: Inbox,
     end: End,
+    /// Worker: the open call.
+    call: Option<u64>,
 }
 
 enum End {
@@ -60,13 +62,13 @@ impl Channel {
     #[pyo3(signature = (fd, role, *, limits=None, stall=30.0))]
     fn new(fd: RawFd, role: &str, limits: Option<&Bound<'_, Limits>>, stall: f64) -> PyResult<Self> {
         let end = match role {
-            "host" => End::Host(Host::new()),
-            "worker" => End::Worker(Worker::new()),
+            "host" => End::Host(Host::new(chosen(limits))),
+            "worker" => End::Worker(Worker::new(chosen(limits))),
             _ => return Err(PyValueError::new_err("role is \"host\" or \"worker\"")),
         };
         let (limits, stall) = (chosen(limits), seconds(stall)?);
         let socket = descriptor::take(fd);
-        let state = State { socket, inbox: Inbox::new(limits.clone()), end };
+        let state = State { socket, inbox: Inbox::new(limits.clone()), end, call: None };
         Ok(Channel { state: Mutex::new(state), limits, stall, process: std::process::id() })
     }
 
@@ -74,11 +76,11 @@ impl Channel {
     #[pyo3(signature = (deadline=None))]
     fn hello(&self, py: Python<'_>, deadline: Option<f64>) -> PyResult<()> {
         let mut state = self.lock(py)?;
-        let role = match state.end {
-            End::Host(_) => Role::Host,
-            End::Worker(_) => Role::Worker,
+        let hello = match &state.end {
+            End::Host(host) => host.hello(),
+            End::Worker(worker) => worker.hello(),
         };
-        let body = Hello::of(role).to_body().map_err(|error| decode_error(py, &error))?;
+        let body = hello.to_body().map_err(|error| decode_error(py, &error))?;
         let head = Head { kind: FrameKind::Hello, call_id: 0, body_len: body.len() as u64, data_len: 0 };
         let parts = [head.to_bytes().to_vec(), body];
         let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());
@@ -110,7 +112,8 @@ impl Channel {
     ) -> PyResult<(&'static str, Py<PyAny>)> {
         let mut state = self.lock(py)?;
         let call_id = match &mut state.end {
-            End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
+            // One call at a time: the driver of this channel waits for its answer.
+            End::Host(host) => host.begin_call(asked(verb)?).map_err(|error| decode_error(py, &error))?,
             End::Worker(_) => return Err(wrong_end(py)),
         };
         // What came while no call was open is no answer to this one.
@@ -139,7 +142,7 @@ impl Channel {
             }
             // Nothing has been written, so the session goes on.
             Err(error) => {
-                state.end.cancel_unsent();
+                state.end.cancel_unsent(call_id);
                 return Err(error);
             }
         };
@@ -148,8 +151,12 @@ impl Channel {
         drain(py, &outputs)?;
         let (Some(arrived), Some(event)) = (arrived, event) else { return Ok(("eof", py.None())) };
         match event.map_err(|error| decode_error(py, &error))? {
-            Event::Host(HostEvent::Failed) => Ok(("error", arrived.value)),
-            _ => Ok(("result", arrived.value)),
+            Event::Failed => Ok(("error", arrived.value)),
+            Event::Returned => Ok(("result", arrived.value)),
+            Event::Ready | Event::Call(_) | Event::Other => {
+                state.end.close();
+                Err(decode_error(py, &Error::new(Code::UnexpectedFrame)))
+            }
         }
     }
 
@@ -166,13 +173,17 @@ impl Channel {
             return Ok(None);
         };
         match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
-            Event::Worker(WorkerEvent::Call(id)) => {
+            Event::Call(id) => {
+                state.call = Some(id);
                 // The list of S4, whose shape is checked, after the call's id.
                 let call = fallible::list_of(py, [Unsigned(id).into_pyobject(py)?])?;
                 call.call_method1(Str("extend"), (arrived.value,))?;
                 Ok(Some(call.to_tuple()))
             }
-            _ => Err(decode_error(py, &Error::new(Code::UnexpectedFrame))),
+            _ => {
+                state.end.close();
+                Err(decode_error(py, &Error::new(Code::UnexpectedFrame)))
+            }
         }
     }
 
@@ -221,9 +232,11 @@ impl Channel {
     fn answer(&self, py: Python<'_>, kind: FrameKind, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut state = self.lock(py)?;
         let End::Worker(worker) = &state.end else { return Err(wrong_end(py)) };
-        // The state moves on only when the answer could be encoded.
-        let mut next = worker.clone();
-        let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
+        let Some(call_id) = state.call else {
+            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("no call is open")));
+        };
+        let how = if kind == FrameKind::Error { Ending::Error } else { Ending::Result };
+        worker.check_end(call_id, how).map_err(|error| decode_error(py, &error))?;
         let sent = with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
             let held = Held::of(region)?;
             Ok(self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None))
@@ -233,8 +246,12 @@ impl Channel {
             state.end.close();
             return Err(error);
         }
-        state.end = End::Worker(next);
-        Ok(())
+        // The state moves on only when the answer could be encoded.
+        state.call = None;
+        match &mut state.end {
+            End::Worker(worker) => worker.end_call(call_id, how).map_err(|error| decode_error(py, &error)),
+            End::Host(_) => Ok(()),
+        }
     }
 
     /// Sends a frame and, where the caller `reads`, waits for one; none at the end of the stream.
@@ -247,7 +264,7 @@ impl Channel {
         outputs: &Outputs<'_, '_>,
         deadline: Option<f64>,
     ) -> PyResult<Option<Arrived>> {
-        let State { socket, inbox, end } = state;
+        let State { socket, inbox, end, .. } = state;
         let Some(channel) = socket.as_ref() else { return Err(closed(py)) };
         if reads && end.is_closed() {
             return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("the session is closed")));
@@ -334,16 +351,35 @@ fn take(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Resul
     }
 }
 
+/// What a driver of one call at a time has to know.
 enum Event {
-    Host(HostEvent),
-    Worker(WorkerEvent),
+    Ready,
+    Call(u64),
+    Returned,
+    Failed,
+    Other,
 }
 
 impl End {
     fn handle(&mut self, arrived: &Arrived) -> hookless::Result<Event> {
         match self {
-            End::Host(host) => host.handle(&arrived.head, &arrived.body).map(Event::Host),
-            End::Worker(worker) => worker.handle(&arrived.head, &arrived.body).map(Event::Worker),
+            End::Host(host) => host.handle(&arrived.head, &arrived.body).map(|event| match event {
+                HostEvent::Ready => Event::Ready,
+                HostEvent::Returned(_) => Event::Returned,
+                HostEvent::Failed(_) => Event::Failed,
+                HostEvent::Cancelled(_)
+                | HostEvent::Item(_)
+                | HostEvent::Progress(..)
+                | HostEvent::Log(..) => Event::Other,
+            }),
+            End::Worker(worker) => worker.handle(&arrived.head, &arrived.body).map(|event| match event {
+                WorkerEvent::Ready => Event::Ready,
+                WorkerEvent::Call(id) => Event::Call(id),
+                WorkerEvent::Cancel(_)
+                | WorkerEvent::Credit(_)
+                | WorkerEvent::Shutdown
+                | WorkerEvent::Ignored => Event::Other,
+            }),
         }
     }
 
@@ -361,9 +397,9 @@ impl End {
         }
     }
 
-    fn cancel_unsent(&mut self) {
+    fn cancel_unsent(&mut self, id: u64) {
         if let End::Host(host) = self {
-            host.cancel_unsent();
+            host.cancel_unsent(id);
         }
     }
 }
@@ -432,6 +468,14 @@ impl<'a, 'py> Held<'a, 'py> {
         }
         parts.retain(|part| !part.is_empty());
         Outgoing::new(parts)
+    }
+}
+
+/// The verb of a number; streams need a driver of several frames.
+fn asked(verb: u8) -> PyResult<Verb> {
+    match Verb::from_number(verb.into()) {
+        Some(verb @ (Verb::Function | Verb::Script)) => Ok(verb),
+        _ => Err(PyValueError::new_err("verb is 0 for a function, 1 for a script")),
     }
 }
 

@@ -52,7 +52,7 @@ impl Failed {
 pub(crate) struct Arrived {
     pub(crate) head: Head,
     pub(crate) value: Py<PyAny>,
-    /// The body of a control frame.
+    /// The body of a control frame, and the beginning of a CALL's.
     pub(crate) body: Vec<u8>,
 }
 
@@ -132,8 +132,10 @@ impl Inbox {
                     return Err(Error::new(Code::UnexpectedFrame).into());
                 };
                 let body = match head.kind {
-                    FrameKind::Hello => self.assembler.body().to_vec(),
-                    FrameKind::Value | FrameKind::Call | FrameKind::Result | FrameKind::Error => Vec::new(),
+                    // The verb of a call, by which the session knows a stream.
+                    FrameKind::Call => self.assembler.body().get(..2).unwrap_or_default().to_vec(),
+                    kind if kind.carries_value() => Vec::new(),
+                    _ => self.assembler.body().to_vec(),
                 };
                 self.targets.complete(py)?;
                 self.assembler.reset();

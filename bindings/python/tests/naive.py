@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 NIL, FALSE, TRUE = b"\xc0", b"\xc2", b"\xc3"
 TUPLE, SET, FROZENSET, NDARRAY, EXCEPTION = 1, 2, 3, 16, 24
 RECORD, NAMED, MEMBER = 20, 21, 22
-VALUE, HELLO, CALL, RESULT, ERROR = 1, 2, 3, 4, 5
+VALUE, HELLO, CALL, RESULT, ERROR, ITEM, CANCEL, CANCELLED, CREDIT, PROGRESS, LOG, SHUTDOWN = range(1, 13)
 
 
 def frame(

@@ -18,8 +18,8 @@ from hookless._hookless import Channel
 Role = Literal["host", "worker"]
 
 PATIENCE = 20.0
-WORKER = b"\x95\x01\x01\x18\x32\xa6worker"
-HOST = b"\x95\x01\x01\x18\x32\xa4host"
+WORKER = b"\x96\x01\x01\x18\x32\xa6worker\x90"
+HOST = b"\x96\x01\x01\x18\x32\xa4host\x90"
 
 
 def hello(body: bytes) -> bytes:
@@ -59,12 +59,12 @@ def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
 REFUSED: dict[str, tuple[bytes, str, int | None]] = {
     "pickle": (b"\x80\x04N.", "bad_magic", 0),
     "version": (naive.frame(b"\xc0", kind=naive.HELLO, version=2), "bad_version", 4),
-    "reserved kind": (naive.frame(b"\xc0", kind=6, call_id=1), "unknown_frame_kind", 5),
+    "unknown kind": (naive.frame(b"\xc0", kind=13, call_id=1), "unknown_frame_kind", 5),
     "call id": (naive.frame(WORKER, kind=naive.HELLO, call_id=1), "bad_call_id", 8),
     "data": (naive.frame(WORKER, b"x", kind=naive.HELLO), "bad_length", 24),
     "no value": (hello(b"\xc1"), "bad_control", 32),
     "other value": (hello(b"\xc0"), "bad_control", 32),
-    "longer form": (hello(b"\x95\xcc\x01" + WORKER[2:]), "bad_control", 32),
+    "longer form": (hello(b"\x96\xcc\x01" + WORKER[2:]), "bad_control", 32),
     "cut": (hello(WORKER[:-1]), "bad_control", 32),
     "too long": (hello(WORKER + b"\xc0"), "bad_control", 32),
     "value": (naive.frame(b"\xc0"), "unexpected_frame", None),
@@ -89,12 +89,12 @@ def test_s9_no_later_frame_is_read_after_an_error(pair: Pair, name: str) -> None
 @pytest.mark.parametrize(("role", "own", "other"), [("host", HOST, WORKER), ("worker", WORKER, HOST)])
 def test_s3_roles_and_versions(role: Role, own: bytes, other: bytes) -> None:
     """The role is looked at first."""
-    future = b"\x95\x02\x09"
+    future = b"\x96\x02\x09"
     for body, code in [
         (own, "bad_role"),
         (future + own[3:], "bad_role"),
         (future + other[3:], "version_mismatch"),
-        (b"\x95\x02\x01" + other[3:], "version_mismatch"),
+        (b"\x96\x02\x01" + other[3:], "version_mismatch"),
     ]:
         pair = Pair(role)
         pair.peer.sendall(hello(body) + hello(other))

@@ -51,9 +51,9 @@ _Code: TypeAlias = Literal[
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
     "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
-    "undelivered_limit", "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory",
-    "type_mismatch", "unsupported_type", "mutated", "unexpected_frame", "busy", "unknown_call",
-    "version_mismatch", "bad_role",
+    "undelivered_limit", "open_call_limit", "key_collision", "key_error", "zone_unknown", "dtype_unsupported",
+    "out_of_memory", "type_mismatch", "unsupported_type", "mutated", "unexpected_frame", "busy",
+    "unknown_call", "no_credit", "version_mismatch", "bad_role",
 ]
 # fmt: on
 

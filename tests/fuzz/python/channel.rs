@@ -230,18 +230,27 @@ impl Expected<'_> {
         if !self.rest.is_empty() {
             self.model.step(Step::Close);
         }
-        match self.model.step(Step::Act) {
-            Some(Told::Refused(code, offset)) => return Came::Told(Told::Refused(code, offset)),
-            opened => assert!(matches!(opened, Some(Told::Opened(_)))),
+        match self.model.step(Step::Begin(0)) {
+            Told::Refused(code, offset) => return Came::Told(Told::Refused(code, offset)),
+            opened => assert!(matches!(opened, Told::Opened(_)), "{opened:?}"),
         }
         self.rest = self.later.next().map_or(&[], Vec::as_slice);
         match self.next() {
             // The id is the open one's, which Python does not tell.
             Some(Told::Returned(_)) => Came::Told(Told::Returned(0)),
             Some(Told::Failed(_)) => Came::Told(Told::Failed(0)),
-            Some(told) => Came::Told(told),
+            Some(told) => self.only(told),
             None => self.ended(),
         }
+    }
+
+    /// The channel knows calls and their answers alone: all else ends its session.
+    fn only(&mut self, told: Told) -> Came {
+        if let Told::Refused(..) = told {
+            return Came::Told(told);
+        }
+        self.model.step(Step::Close);
+        Came::Told(Told::Refused("unexpected_frame", None))
     }
 
     fn receive(&mut self) -> Came {
@@ -249,12 +258,11 @@ impl Expected<'_> {
             return Came::Told(Told::Refused("unexpected_frame", None));
         }
         match self.next() {
-            Some(told) => {
-                if let Told::Called(_) = told {
-                    self.model.step(Step::Act);
-                }
-                Came::Told(told)
+            Some(Told::Called(id)) => {
+                self.model.step(Step::Answer(id, FrameKind::Result.number()));
+                Came::Told(Told::Called(id))
             }
+            Some(told) => self.only(told),
             None => self.ended(),
         }
     }

@@ -203,7 +203,7 @@ def test_s6_bytes_that_came_between_calls_are_no_answer(children: str, call_id: 
         time.sleep(0.6)
         with pytest.raises(hookless.ProtocolError) as caught:
             worker.options(deadline=PATIENCE).call("jobs:same", "honest")
-        assert caught.value.code == "unexpected_frame"
+        assert caught.value.code == "unknown_call"
     assert gone(pid)
 
 

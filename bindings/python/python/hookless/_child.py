@@ -55,10 +55,17 @@ def main(request: str) -> None:
         limits = Limits(**settings["limits"])
         channel = Channel(_prepare(settings), "worker", limits=limits, stall=settings["stall"])
         channel.hello()
-        while (call := channel.receive()) is not None:
-            _answer(channel, limits, *call[1:])
+        while (event := channel.step(None)) is not None:
+            kind, number, value, _ = event
+            if kind == "eof":
+                break
+            if kind == "call":
+                _answer(channel, limits, number, *value)
+            elif kind == "shutdown":
+                channel.close()
+                break
             # Arguments are let go before the next ones come.
-            del call
+            del event, value
         status = 0
     except BaseException:  # noqa: BLE001 (the host is told by the exit status and by standard error)
         import traceback
@@ -119,6 +126,7 @@ def _cut_off(descriptor: int) -> None:
 def _answer(
     channel: Channel,
     limits: Limits,
+    number: int,
     verb: int,
     name: str,
     source: str | None,
@@ -138,11 +146,11 @@ def _answer(
     _flush()
     if failure is None:
         try:
-            channel.reply(value)
+            channel.result(number, value)
         except EncodeError as error:
             failure = _describe(error, limits)
     if failure is not None:
-        channel.fail(failure)
+        channel.fail(number, failure)
 
 
 def _describe(error: BaseException, limits: Limits) -> Failure:

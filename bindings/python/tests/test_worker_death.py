@@ -126,7 +126,10 @@ FORGED: dict[str, tuple[bytes, str]] = {
     "huge": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=1, body_length=2**60), "body_limit"),
     "no exception": (naive.frame(b"\xc0", kind=naive.ERROR, call_id=2), "bad_type"),
     "value frame": (naive.frame(b"\xc0"), "unexpected_frame"),
-    "second hello": (naive.frame(b"\x96\x01\x01\x18\x32\xa6worker\x90", kind=naive.HELLO), "unexpected_frame"),
+    "second hello": (
+        naive.frame(b"\x96\x01\x01\x18\x32\xa6worker\x90", kind=naive.HELLO),
+        "unexpected_frame",
+    ),
     "a call": (naive.frame(naive.array([]), kind=naive.CALL, call_id=1), "unexpected_frame"),
     "other call": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=99), "unknown_call"),
     "earlier call": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=1), "unknown_call"),

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::Command;
 
 use hookless::frame::{Decoder, FrameKind, Head};
-use hookless::session::{Hello, Host, Role, Worker};
+use hookless::session::{Credit, End, Hello, Host, Log, Progress, Role, Verb, Worker};
 use hookless::{
     Array, Code, Error, Limits, RemoteError, Value, decode, encode, encode_parts, from_slice, to_value,
     to_vec,
@@ -197,38 +197,54 @@ fn typed(cases: &mut Cases) {
     }
 }
 
-/// HELLO of both ends, calls and answers, and every step out of turn.
+/// HELLO of both ends, calls, their answers and all that comes between, and every step out of turn.
 fn sessions(cases: &mut Cases) {
     let head = |kind, call_id| Head { kind, call_id, body_len: 1, data_len: 0 };
+    let hello = |role| Hello::of(role, Limits::default());
+    let new = || (Host::new(Limits::default()), Worker::new(Limits::default()));
     cases.check("session", Ok(()), &|| {
-        let (mut host, mut worker) = (Host::new(), Worker::new());
-        let (asks, answers) = (Hello::of(Role::Host).to_body(), Hello::of(Role::Worker).to_body());
+        let (mut host, mut worker) = new();
+        let (asks, answers) = (hello(Role::Host).to_body(), hello(Role::Worker).to_body());
         let (Ok(asks), Ok(answers)) = (asks, answers) else { return Err(Code::OutOfMemory) };
         code(worker.handle(&head(FrameKind::Hello, 0), &asks))?;
         code(host.handle(&head(FrameKind::Hello, 0), &answers))?;
-        let id = host.begin_call().map_err(|error| error.code())?;
-        code(worker.handle(&head(FrameKind::Call, id), &[]))?;
-        code(worker.end_call())?;
-        code(host.handle(&head(FrameKind::Result, id), &[]))
+        for _ in 0..9 {
+            let id = host.begin_call(Verb::Stream).map_err(|error| error.code())?;
+            code(worker.handle(&head(FrameKind::Call, id), b"\x95\x02"))?;
+        }
+        code(host.credit(1, 1))?;
+        let credit = Credit { items: 1 }.to_body().map_err(|error| error.code())?;
+        code(worker.handle(&head(FrameKind::Credit, 1), &credit))?;
+        code(worker.item(1))?;
+        code(host.handle(&head(FrameKind::Item, 1), &[]))?;
+        let (text, total) = ("half of it", Some(2));
+        let progress = Progress { done: 1, total, text }.to_body().map_err(|error| error.code())?;
+        code(host.handle(&head(FrameKind::Progress, 1), &progress))?;
+        let (logger, message, path, function) = ("root", "a message", "/a/b.py", "f");
+        let log = Log { level: 30, logger, message, created: 1.0, path, line: 1, function };
+        let log = log.to_body().map_err(|error| error.code())?;
+        code(host.handle(&head(FrameKind::Log, 0), &log))?;
+        code(worker.end_call(1, End::Result))?;
+        code(host.handle(&head(FrameKind::Result, 1), &[]))?;
+        code(host.begin_call(Verb::Function))
     });
-    for kind in [FrameKind::Value, FrameKind::Call, FrameKind::Result, FrameKind::Error] {
+    for kind in FrameKind::ALL.iter().copied().filter(|kind| *kind != FrameKind::Hello) {
+        let wanted = if kind.carries_value() { Code::UnexpectedFrame } else { Code::BadControl };
         let unexpected = Err(Code::UnexpectedFrame);
-        cases.check(&format!("host {kind:?}"), unexpected, &|| code(Host::new().handle(&head(kind, 0), &[])));
-        cases.check(&format!("worker {kind:?}"), unexpected, &|| {
-            code(Worker::new().handle(&head(kind, 0), &[]))
-        });
+        cases.check(&format!("host {kind:?}"), unexpected, &|| code(new().0.check_head(&head(kind, 0))));
+        cases.check(&format!("worker {kind:?}"), Err(wanted), &|| code(new().1.handle(&head(kind, 0), &[])));
     }
-    let hello = head(FrameKind::Hello, 0);
-    let future = Hello { min_version: 200, max_version: 255, ..Hello::of(Role::Worker) }.to_body().unwrap();
-    let own = Hello::of(Role::Host).to_body().unwrap();
+    let future = Hello { min_version: 200, max_version: 255, ..hello(Role::Worker) }.to_body().unwrap();
+    let own = hello(Role::Host).to_body().unwrap();
     let bad = [
         (&future[..], Code::VersionMismatch),
         (&own, Code::BadRole),
         (&own[1..], Code::BadControl),
-        (b"\x95\x01\x01\x18\x32\xa4hos", Code::BadControl),
+        (b"\x96\x01\x01\x18\x32\xa4hos", Code::BadControl),
     ];
     for (number, (body, wanted)) in bad.into_iter().enumerate() {
-        cases.check(&format!("hello {number}"), Err(wanted), &|| code(Host::new().handle(&hello, body)));
+        let head = head(FrameKind::Hello, 0);
+        cases.check(&format!("hello {number}"), Err(wanted), &|| code(new().0.handle(&head, body)));
     }
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct PyBuilder<'a, 'py> {
     spent: Spent,
     /// A KeyboardInterrupt, or another exception of a signal handler, that ends the decoding.
     pub(crate) interrupted: Option<PyErr>,
+    /// Whether other threads may run for a moment, now and then.
+    pub(crate) yields: bool,
 }
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
@@ -70,6 +72,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             _calm: None,
             spent: Spent::default(),
             interrupted: None,
+            yields: false,
         })
     }
 
@@ -344,6 +347,9 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn pulse(&mut self) -> Result<()> {
+        if self.yields {
+            self.py.detach(|| {});
+        }
         self.py.check_signals().map_err(|interrupt| {
             self.interrupted = Some(interrupt);
             Error::new(Code::OutOfMemory).note("interrupted")

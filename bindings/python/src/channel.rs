@@ -1,101 +1,114 @@
-//! `Channel`: the session of one host and one worker over a private socket, with the GIL released while it waits.
+//! `Channel`: a session over a private stream, with the GIL released while it waits.
+//!
+//! ```text
+//! any thread          one thread at a time: `gate`
+//! begin, cancel, … -> outbox -> io.current -> link      sends; at once, from the encoder's buffer, where nobody is inside
+//! step             <- io.ready <- inbox    <- link      receives, builds, asks the session (`end`) what it means
+//! ```
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+mod event;
+mod gate;
+mod io;
+mod link;
+mod machine;
+mod packet;
+mod post;
+mod step;
+mod wait;
+mod worker;
 
-use hookless::frame::{FrameKind, Head, padding};
-use hookless::session::{Hello, Host, HostEvent, Role, Worker, WorkerEvent};
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use hookless::frame::FrameKind;
+use hookless::session::{Credit, EMPTY_BODY, Host, Verb, Worker};
 use hookless::{Code, Error, Limits as Core};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rustix::io::Errno;
 
-use crate::codec::with_frame;
-use crate::errors::{decode_error, raise};
+use crate::errors::decode_error;
 use crate::failure::Failure;
-use crate::ffi::descriptor;
-use crate::ffi::fallible::{self, Str, Unsigned};
-use crate::inbox::{Arrived, Failed, Inbox};
+use crate::ffi::fallible::{self, Unsigned};
+use crate::inbox::Inbox;
 use crate::limits::{Limits, chosen};
-use crate::wait::{Ends, Outgoing, Patience, Turn, is_early, ready_output, turn};
+use gate::{Gate, Purpose, locked};
+use io::{Io, Outbox, Shared, Wish};
+use link::{Alarm, Link, TURN};
+use machine::End;
+use step::from_now;
+use wait::Watch;
 
-/// One end of a session. It owns its descriptor.
+/// One end of a session. It owns its descriptors.
 #[pyclass(frozen, module = "hookless._hookless")]
 pub(crate) struct Channel {
-    state: Mutex<State>,
+    shared: Shared,
+    /// For the thread that is inside (`Shared::gate`).
+    io: Mutex<Io>,
+    /// The limits with which it decodes, and with which it encodes once the peer has said its own (S17).
     limits: Core,
+    agreed: OnceLock<Core>,
     stall: Duration,
     /// The process that made it: a fork has a copy of the descriptor, and of a lock that nobody may ever open.
     process: u32,
+    descriptor: AtomicI32,
+    /// Bytes of the frame under way that were missing when somebody was last inside.
+    pending: AtomicU64,
 }
-
-struct State {
-    socket: Option<OwnedFd>,
-    inbox: Inbox,
-    end: End,
-}
-
-enum End {
-    Host(Host),
-    Worker(Worker),
-}
-
-/// Where the child's output goes while the host waits.
-struct Outputs<'a, 'py> {
-    descriptors: Vec<RawFd>,
-    callback: Option<&'a Bound<'py, PyAny>>,
-    /// Tells of the child's end; -1 for none.
-    life: RawFd,
-}
-
-/// The most that is read from the pipes after an answer: what a pipe can hold, so that a child that never stops writing cannot hold up its
-/// own result.
-const DRAIN: usize = 1 << 20;
 
 #[pymethods]
 impl Channel {
     #[new]
-    #[pyo3(signature = (fd, role, *, limits=None, stall=30.0))]
-    fn new(fd: RawFd, role: &str, limits: Option<&Bound<'_, Limits>>, stall: f64) -> PyResult<Self> {
+    #[pyo3(signature = (fd, role, *, limits=None, stall=30.0, write_fd=None))]
+    fn new(
+        fd: RawFd,
+        role: &str,
+        limits: Option<&Bound<'_, Limits>>,
+        stall: f64,
+        write_fd: Option<RawFd>,
+    ) -> PyResult<Self> {
+        let limits = chosen(limits);
         let end = match role {
-            "host" => End::Host(Host::new()),
-            "worker" => End::Worker(Worker::new()),
+            "host" => End::Host(Host::new(limits.clone())),
+            "worker" => End::Worker(Worker::new(limits.clone())),
             _ => return Err(PyValueError::new_err("role is \"host\" or \"worker\"")),
         };
-        let (limits, stall) = (chosen(limits), seconds(stall)?);
-        let socket = descriptor::take(fd);
-        let state = State { socket, inbox: Inbox::new(limits.clone()), end };
-        Ok(Channel { state: Mutex::new(state), limits, stall, process: std::process::id() })
+        let stall = seconds(stall)?;
+        let link = Link::new(fd, write_fd).map_err(std::io::Error::from)?;
+        let alarm = Alarm::new().map_err(std::io::Error::from)?;
+        let descriptor = link.as_ref().map_or(-1, |link| link.reader().as_raw_fd());
+        Ok(Channel {
+            shared: Shared {
+                end: Mutex::new(end),
+                outbox: Mutex::new(Outbox::default()),
+                sent: AtomicU64::new(0),
+                released: AtomicU64::new(0),
+                alarm,
+                gate: Gate::default(),
+                closing: AtomicBool::new(false),
+            },
+            io: Mutex::new(Io::new(link, Inbox::of_session(limits.clone()))),
+            limits,
+            agreed: OnceLock::new(),
+            stall,
+            process: std::process::id(),
+            descriptor: AtomicI32::new(descriptor),
+            pending: AtomicU64::new(0),
+        })
     }
 
     /// Sends this end's HELLO and waits for the peer's.
     #[pyo3(signature = (deadline=None))]
     fn hello(&self, py: Python<'_>, deadline: Option<f64>) -> PyResult<()> {
-        let mut state = self.lock(py)?;
-        let role = match state.end {
-            End::Host(_) => Role::Host,
-            End::Worker(_) => Role::Worker,
-        };
-        let body = Hello::of(role).to_body().map_err(|error| decode_error(py, &error))?;
-        let head = Head { kind: FrameKind::Hello, call_id: 0, body_len: body.len() as u64, data_len: 0 };
-        let parts = [head.to_bytes().to_vec(), body];
-        let outgoing = Outgoing::new(parts.iter().map(Vec::as_slice).collect());
-        let arrived = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), deadline)?;
-        let Some(arrived) = arrived else {
-            return Err(decode_error(
-                py,
-                &Error::new(Code::Truncated).note("the peer closed the stream before HELLO"),
-            ));
-        };
-        state.end.handle(&arrived).map(|_| ()).map_err(|error| decode_error(py, &error))
+        self.greet(py, deadline.map(seconds).transpose()?.and_then(from_now))
     }
 
-    /// Host: sends a call and waits for its answer.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a CALL, and how to wait")]
-    #[pyo3(signature = (verb, name, source, args, kwargs, *, deadline, life, outputs, on_output))]
-    fn call<'py>(
+    /// Host: sends a CALL, and with `credit` a CREDIT; the id of the call.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a CALL")]
+    #[pyo3(signature = (verb, name, source, args, kwargs, credit=0))]
+    fn begin<'py>(
         &self,
         py: Python<'py>,
         verb: u8,
@@ -103,349 +116,232 @@ impl Channel {
         source: Option<Bound<'py, PyAny>>,
         args: Bound<'py, PyTuple>,
         kwargs: Bound<'py, PyDict>,
-        deadline: Option<f64>,
-        life: RawFd,
-        outputs: Vec<RawFd>,
-        on_output: Bound<'py, PyAny>,
-    ) -> PyResult<(&'static str, Py<PyAny>)> {
-        let mut state = self.lock(py)?;
-        let call_id = match &mut state.end {
-            End::Host(host) => host.begin_call().map_err(|error| decode_error(py, &error))?,
-            End::Worker(_) => return Err(wrong_end(py)),
-        };
-        // What came while no call was open is no answer to this one.
-        if state.socket.as_ref().is_some_and(|socket| is_early(socket.as_fd())) {
-            state.end.close();
-            let note = "bytes from the worker while no call was open";
-            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)));
-        }
-        let outputs = Outputs { descriptors: outputs, callback: Some(&on_output), life };
+        credit: u32,
+    ) -> PyResult<Unsigned> {
+        self.check_process(py)?;
+        let asked = Verb::from_number(verb.into());
+        let asked = asked.ok_or_else(|| PyValueError::new_err("verb is 0, 1 or 2"))?;
         let body = fallible::list_of(py, [Unsigned(verb.into()).into_pyobject(py)?.into_any()])?;
         body.append(name)?;
         body.append(source)?;
         body.append(args)?;
         body.append(kwargs)?;
-        let sent =
-            with_frame(body.as_any(), FrameKind::Call, call_id, &self.limits, None, |frame, region| {
-                let held = Held::of(region)?;
-                Ok(self.exchange(py, &mut state, held.outgoing(frame), true, &outputs, deadline))
-            });
-        let arrived = match sent {
-            Ok(Ok(arrived)) => arrived,
-            // S9: whatever went wrong, no later frame is read.
-            Ok(Err(error)) => {
-                state.end.close();
-                return Err(error);
-            }
-            // Nothing has been written, so the session goes on.
-            Err(error) => {
-                state.end.cancel_unsent();
-                return Err(error);
-            }
-        };
-        // The session first: whatever `on_output` raises, the call is over.
-        let event = arrived.as_ref().map(|arrived| state.end.handle(arrived));
-        drain(py, &outputs)?;
-        let (Some(arrived), Some(event)) = (arrived, event) else { return Ok(("eof", py.None())) };
-        match event.map_err(|error| decode_error(py, &error))? {
-            Event::Host(HostEvent::Failed) => Ok(("error", arrived.value)),
-            _ => Ok(("result", arrived.value)),
+        let mut assign = |end: &mut End| end.begin(asked, credit).map(Some);
+        let posted = self.post_value(body.as_any(), FrameKind::Call, &mut assign)?;
+        let id = posted.map_or(0, |posted| posted.call_id);
+        if credit > 0 {
+            self.send_credit(py, id, credit, &mut |_| Ok(Some(id)))?;
         }
+        Ok(Unsigned(id))
     }
 
-    /// Host: reads what the pipes hold, without waiting.
-    fn drain<'py>(&self, py: Python<'py>, outputs: Vec<RawFd>, on_output: Bound<'py, PyAny>) -> PyResult<()> {
-        drain(py, &Outputs { descriptors: outputs, callback: Some(&on_output), life: -1 })
+    /// Host: sends CANCEL; false for a call that is over, or was cancelled before.
+    fn cancel(&self, py: Python<'_>, call_id: u64) -> PyResult<bool> {
+        self.check_process(py)?;
+        let mut assign = |end: &mut End| Ok(end.host()?.cancel(call_id).then_some(call_id));
+        Ok(self.post_control(py, FrameKind::Cancel, EMPTY_BODY, &mut assign)?.is_some())
     }
 
-    /// Worker: waits for the next call; none at the end of the stream.
-    fn receive<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let mut state = self.lock(py)?;
-        let outgoing = Outgoing::nothing();
-        let Some(arrived) = self.exchange(py, &mut state, outgoing, true, &Outputs::none(), None)? else {
-            return Ok(None);
-        };
-        match state.end.handle(&arrived).map_err(|error| decode_error(py, &error))? {
-            Event::Worker(WorkerEvent::Call(id)) => {
-                // The list of S4, whose shape is checked, after the call's id.
-                let call = fallible::list_of(py, [Unsigned(id).into_pyobject(py)?])?;
-                call.call_method1(Str("extend"), (arrived.value,))?;
-                Ok(Some(call.to_tuple()))
-            }
-            _ => Err(decode_error(py, &Error::new(Code::UnexpectedFrame))),
-        }
+    /// Host: sends CREDIT; false for a call that is over.
+    fn credit(&self, py: Python<'_>, call_id: u64, items: u32) -> PyResult<bool> {
+        self.check_process(py)?;
+        let mut assign = |end: &mut End| Ok(end.host()?.credit(call_id, items)?.then_some(call_id));
+        self.send_credit(py, call_id, items, &mut assign)
     }
 
-    /// Worker: answers the open call with a value. EncodeError when it cannot be sent; nothing is written then.
-    fn reply(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.answer(py, FrameKind::Result, value)
+    /// Host: sends SHUTDOWN.
+    fn shutdown(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process(py)?;
+        let mut assign = |end: &mut End| end.host()?.shutdown().map(|()| Some(0));
+        self.post_control(py, FrameKind::Shutdown, EMPTY_BODY, &mut assign).map(|_| ())
     }
 
-    /// Worker: answers the open call with a failure.
-    fn fail(&self, py: Python<'_>, failure: &Bound<'_, Failure>) -> PyResult<()> {
-        self.answer(py, FrameKind::Error, failure.as_any())
+    /// Says that an event of this cost was handed on (L10).
+    fn release(&self, cost: u64) {
+        self.shared.released.fetch_add(cost, Ordering::SeqCst);
     }
 
-    /// The descriptor.
+    /// Worker: sends an item of a stream, and waits until it is gone.
+    fn item(&self, call_id: u64, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.send_item(call_id, value)
+    }
+
+    /// Worker: answers a call with a value.
+    fn result(&self, call_id: u64, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.answer(call_id, FrameKind::Result, value)
+    }
+
+    /// Worker: answers a call with a failure.
+    fn fail(&self, call_id: u64, failure: &Bound<'_, Failure>) -> PyResult<()> {
+        self.answer(call_id, FrameKind::Error, failure.as_any())
+    }
+
+    /// Worker: answers a call that was cancelled.
+    fn cancelled(&self, py: Python<'_>, call_id: u64) -> PyResult<()> {
+        self.acknowledge(py, call_id)
+    }
+
+    /// Worker: says how far a call is.
+    #[pyo3(signature = (call_id, done, total, text))]
+    fn progress(
+        &self,
+        py: Python<'_>,
+        call_id: u64,
+        done: u64,
+        total: Option<u64>,
+        text: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.send_progress(py, call_id, done, total, text)
+    }
+
+    /// Worker: sends a record of the log, of a call or, with 0, of none.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a LOG")]
+    fn log(
+        &self,
+        py: Python<'_>,
+        call_id: u64,
+        level: u16,
+        logger: &Bound<'_, PyAny>,
+        message: &Bound<'_, PyAny>,
+        created: f64,
+        path: &Bound<'_, PyAny>,
+        line: u32,
+        function: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let texts = [logger, message, path, function];
+        self.send_log(py, call_id, level, created, line, texts)
+    }
+
+    /// Worker, before it gives up what it may do: has the kernel send SIGURG to this thread, and to no other, while `listen` is on.
+    fn listen_setup(&self, py: Python<'_>) -> PyResult<()> {
+        self.set_up_signals(py)
+    }
+
+    /// Worker: whether bytes that arrive raise SIGURG.
+    fn listen(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.set_signals(py, on)
+    }
+
+    /// Sends and receives until there is an event; none when `seconds` are over, or `most` bytes moved.
+    #[pyo3(
+        signature = (seconds, *, life=-1, outputs=Vec::new(), most=None, yields=false),
+        text_signature = "($self, seconds, *, life=-1, outputs=(), most=None, yields=False)",
+    )]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        seconds: Option<f64>,
+        life: RawFd,
+        outputs: Vec<RawFd>,
+        most: Option<usize>,
+        yields: bool,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let mut wish = wish(seconds, most)?;
+        wish.watch = Watch { outputs, life };
+        wish.yields = yields;
+        self.step_with(py, &mut wish)?.map(|event| event.to_tuple(py)).transpose()
+    }
+
+    /// Sends what is queued; false when `seconds` are over before all of it is gone.
+    fn flush(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<bool> {
+        self.flush_with(py, &mut wish(seconds, None)?)
+    }
+
+    /// Whether something is queued.
+    #[getter]
+    fn wants_write(&self) -> bool {
+        locked(&self.shared.outbox).accepted != self.shared.sent.load(Ordering::SeqCst)
+    }
+
+    /// Bytes of the frame under way that are still missing.
+    #[getter]
+    fn pending(&self) -> Unsigned {
+        Unsigned(self.pending.load(Ordering::SeqCst))
+    }
+
+    /// Has `step`, in whichever thread, return "woken".
+    fn wake(&self) {
+        self.shared.alarm.wake();
+    }
+
+    /// How many calls are open.
+    #[getter]
+    fn open_calls(&self) -> Unsigned {
+        Unsigned(locked(&self.shared.end).open() as u64)
+    }
+
+    /// The limits with which this end encodes (S17).
+    #[getter]
+    fn peer_limits(&self) -> Limits {
+        Limits { core: self.agreed.get().unwrap_or(&self.limits).clone() }
+    }
+
+    /// The descriptor that is read from.
     fn fileno(&self, py: Python<'_>) -> PyResult<RawFd> {
-        let state = self.lock(py)?;
-        state.socket.as_ref().map(AsRawFd::as_raw_fd).ok_or_else(|| closed(py))
+        match self.descriptor.load(Ordering::SeqCst) {
+            -1 => Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("the channel is closed"))),
+            descriptor => Ok(descriptor),
+        }
     }
 
-    /// Closes the descriptor. Waits for a call in another thread to end.
+    /// Closes the descriptors; where a thread is inside, it does so as it leaves, which is at once.
     fn close(&self, py: Python<'_>) {
         if self.process != std::process::id() {
             return;
         }
-        let state =
-            py.detach(|| self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).socket.take());
-        drop(state);
+        self.shared.closing.store(true, Ordering::SeqCst);
+        self.descriptor.store(-1, Ordering::SeqCst);
+        match self.shared.gate.enter(Purpose::Send) {
+            Ok(inside) => {
+                let io = locked(&self.io);
+                self.depart(py, inside, io);
+            }
+            Err(_) => self.shared.alarm.ring(),
+        }
     }
 
     /// Whether it is closed.
     #[getter]
     fn closed(&self) -> bool {
-        self.state.try_lock().is_ok_and(|state| state.socket.is_none())
+        self.shared.closing.load(Ordering::SeqCst)
     }
 }
 
 impl Channel {
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        if self.process != std::process::id() {
-            let note = "this channel belongs to the process that made it, not to its fork";
-            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)));
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() {
+            return Ok(());
         }
-        self.state.try_lock().map_err(|_| decode_error(py, &Error::new(Code::Busy)))
+        let note = "this channel belongs to the process that made it, not to its fork";
+        Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note(note)))
     }
 
-    fn answer(&self, py: Python<'_>, kind: FrameKind, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut state = self.lock(py)?;
-        let End::Worker(worker) = &state.end else { return Err(wrong_end(py)) };
-        // The state moves on only when the answer could be encoded.
-        let mut next = worker.clone();
-        let call_id = next.end_call().map_err(|error| decode_error(py, &error))?;
-        let sent = with_frame(value, kind, call_id, &self.limits, None, |frame, region| {
-            let held = Held::of(region)?;
-            Ok(self.exchange(py, &mut state, held.outgoing(frame), false, &Outputs::none(), None))
-        })?;
-        if let Err(error) = sent {
-            // A part of it may be gone: nothing can follow.
-            state.end.close();
-            return Err(error);
-        }
-        state.end = End::Worker(next);
-        Ok(())
-    }
-
-    /// Sends a frame and, where the caller `reads`, waits for one; none at the end of the stream.
-    fn exchange(
+    fn send_credit(
         &self,
         py: Python<'_>,
-        state: &mut State,
-        mut outgoing: Outgoing<'_>,
-        reads: bool,
-        outputs: &Outputs<'_, '_>,
-        deadline: Option<f64>,
-    ) -> PyResult<Option<Arrived>> {
-        let State { socket, inbox, end } = state;
-        let Some(channel) = socket.as_ref() else { return Err(closed(py)) };
-        if reads && end.is_closed() {
-            return Err(decode_error(py, &Error::new(Code::UnexpectedFrame).note("the session is closed")));
-        }
-        let now = Instant::now();
-        let deadline = deadline.map(seconds).transpose()?.and_then(|wait| now.checked_add(wait));
-        let mut patience = Patience { deadline, stall: self.stall, moved: now };
-        let mut descriptors = outputs.descriptors.clone();
-        loop {
-            // Looked at here too: a peer that is never silent cannot put the deadline off.
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(raise(py, "DeadlineExceeded", "the deadline is over"));
-            }
-            let ends = Ends { channel: channel.as_fd(), outputs: &descriptors, life: outputs.life, reads };
-            let happened = py.detach(|| turn(&ends, &mut outgoing, inbox, &mut patience));
-            match happened {
-                Ok(Turn::Received(count)) => {
-                    if let Some(arrived) = receive(py, inbox, end, count)? {
-                        return Ok(Some(arrived));
-                    }
-                }
-                Ok(Turn::Sent) => return Ok(None),
-                // S10: nothing more can come.
-                Ok(Turn::Eof) => {
-                    end.close();
-                    return Ok(None);
-                }
-                Ok(Turn::Output(index, bytes)) => {
-                    if bytes.is_empty() {
-                        descriptors[index] = -1;
-                    } else {
-                        outputs.hand_over(py, index, &bytes)?;
-                    }
-                }
-                Ok(Turn::Interrupted) | Err(Errno::INTR) => py.check_signals()?,
-                Ok(Turn::Deadline) => {
-                    return Err(raise(py, "DeadlineExceeded", "the deadline is over"));
-                }
-                Ok(Turn::Stalled) => {
-                    let text = format!("a frame made no progress for {:?}", self.stall);
-                    return Err(raise(py, "Stalled", &text));
-                }
-                Err(error) => return Err(PyOSError::new_err((error.raw_os_error(), error.to_string()))),
-            }
-        }
+        call_id: u64,
+        items: u32,
+        assign: &mut post::Assign<'_>,
+    ) -> PyResult<bool> {
+        let refused = Error::new(Code::UnexpectedFrame);
+        let body = Credit { items }.to_body().map_err(|error| match error.code() {
+            Code::OutOfMemory => error,
+            _ => refused.note(format_args!("CREDIT of {items} items for call {call_id}")),
+        });
+        let body = body.map_err(|error| decode_error(py, &error))?;
+        Ok(self.post_control(py, FrameKind::Credit, &body, assign)?.is_some())
     }
 }
 
-/// Puts received bytes to use. An error of the wire or of the session closes that (S9); what Python raises on its own account (Ctrl-C)
-/// does not, for no byte is lost by it.
-fn receive(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> PyResult<Option<Arrived>> {
-    take(py, inbox, end, count).map_err(|failed| {
-        if let Failed::Wire(_) = failed {
-            end.close();
-        }
-        failed.raised(py)
-    })
-}
-
-/// Checks a head against the session as soon as it is there, builds, checks, and hands out a whole frame.
-fn take(py: Python<'_>, inbox: &mut Inbox, end: &mut End, count: usize) -> Result<Option<Arrived>, Failed> {
-    use hookless::frame::Want;
-    match inbox.assembler.want() {
-        Want::Slot { .. } => inbox.assembler.advance_slot(count as u64),
-        _ => {
-            let had_head = inbox.assembler.head().is_some();
-            inbox.advance(count)?;
-            if let (false, Some(head), End::Host(host)) = (had_head, inbox.assembler.head(), end) {
-                host.check_head(&head)?;
-            }
-        }
-    }
-    loop {
-        match inbox.assembler.want() {
-            Want::Bytes | Want::Slot { .. } => return Ok(None),
-            Want::Build | Want::Check { .. } | Want::Done => {
-                if let Some(arrived) = inbox.settle(py)? {
-                    // L10: a session holds one frame at a time.
-                    inbox.assembler.delivered();
-                    return Ok(Some(arrived));
-                }
-            }
-        }
-    }
-}
-
-enum Event {
-    Host(HostEvent),
-    Worker(WorkerEvent),
-}
-
-impl End {
-    fn handle(&mut self, arrived: &Arrived) -> hookless::Result<Event> {
-        match self {
-            End::Host(host) => host.handle(&arrived.head, &arrived.body).map(Event::Host),
-            End::Worker(worker) => worker.handle(&arrived.head, &arrived.body).map(Event::Worker),
-        }
-    }
-
-    fn close(&mut self) {
-        match self {
-            End::Host(host) => host.close(),
-            End::Worker(worker) => worker.close(),
-        }
-    }
-
-    fn is_closed(&self) -> bool {
-        match self {
-            End::Host(host) => host.is_closed(),
-            End::Worker(worker) => worker.is_closed(),
-        }
-    }
-
-    fn cancel_unsent(&mut self) {
-        if let End::Host(host) = self {
-            host.cancel_unsent();
-        }
-    }
-}
-
-impl<'a, 'py> Outputs<'a, 'py> {
-    fn none() -> Self {
-        Outputs { descriptors: Vec::new(), callback: None, life: -1 }
-    }
-
-    fn hand_over(&self, py: Python<'_>, index: usize, bytes: &[u8]) -> PyResult<()> {
-        match self.callback {
-            Some(callback) => {
-                callback.call1((Unsigned(index as u64), fallible::bytes(py, bytes)?)).map(|_| ())
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-fn drain(py: Python<'_>, outputs: &Outputs<'_, '_>) -> PyResult<()> {
-    for (index, output) in outputs.descriptors.iter().enumerate() {
-        let mut drained = 0;
-        while *output >= 0 && drained < DRAIN {
-            match ready_output(output) {
-                Some(bytes) if !bytes.is_empty() => {
-                    drained += bytes.len();
-                    outputs.hand_over(py, index, &bytes)?;
-                }
-                _ => break,
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The buffers of a region, held while they are sent from their own memory.
-struct Held<'a, 'py> {
-    region: &'a [Bound<'py, PyAny>],
-    /// Copies of those that another thread could resize.
-    copies: Vec<Vec<u8>>,
-}
-
-impl<'a, 'py> Held<'a, 'py> {
-    fn of(region: &'a [Bound<'py, PyAny>]) -> PyResult<Self> {
-        let mut copies = Vec::new();
-        for entry in region {
-            copies.push(match crate::codec::borrowed(entry) {
-                Some(_) => Vec::new(),
-                None => crate::ffi::buffer::copied(entry)?,
-            });
-        }
-        Ok(Held { region, copies })
-    }
-
-    /// Head and body, then each buffer after its padding.
-    fn outgoing<'s>(&'s self, frame: &'s [u8]) -> Outgoing<'s> {
-        static ZEROS: [u8; 64] = [0; 64];
-        let mut parts = vec![frame];
-        let mut filled = frame.len() as u64;
-        for (entry, copy) in self.region.iter().zip(&self.copies) {
-            let bytes = crate::codec::borrowed(entry).unwrap_or(copy);
-            let gap = padding(filled);
-            parts.push(&ZEROS[..gap as usize]);
-            parts.push(bytes);
-            filled += gap + bytes.len() as u64;
-        }
-        parts.retain(|part| !part.is_empty());
-        Outgoing::new(parts)
-    }
+/// How long to wait, and how much to move: without a time to wait in, what can be done in one turn.
+fn wish(seconds_: Option<f64>, most: Option<usize>) -> PyResult<Wish> {
+    let wait = seconds_.map(seconds).transpose()?;
+    let now = wait.is_some_and(|wait| wait.is_zero());
+    let most = most.unwrap_or(if now { TURN } else { usize::MAX }).max(1);
+    Ok(Wish { now, most, ..Wish::any(wait.and_then(from_now)) })
 }
 
 fn seconds(wait: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(wait.max(0.0))
         .map_err(|_| PyValueError::new_err("seconds, as a finite number"))
-}
-
-#[cold]
-fn closed(py: Python<'_>) -> PyErr {
-    decode_error(py, &Error::new(Code::UnexpectedFrame).note("the channel is closed"))
-}
-
-#[cold]
-fn wrong_end(py: Python<'_>) -> PyErr {
-    decode_error(py, &Error::new(Code::UnexpectedFrame).note("this is the other end's part"))
 }

@@ -28,17 +28,36 @@ thread_local! {
 /// A scratch buffer larger than this is given back.
 const KEPT: usize = 1 << 20;
 
-/// Encodes one frame and hands it to `use_it`: head and body, then the buffers of the region, each to be preceded by
-/// [`padding`] zero bytes.
-pub(crate) fn with_frame<'py, R>(
+/// How a frame is encoded.
+pub(crate) struct Encoding<'a, 'py> {
+    pub(crate) kind: FrameKind,
+    pub(crate) call_id: u64,
+    pub(crate) limits: &'a Core,
+    pub(crate) default: Option<&'a Bound<'py, PyAny>>,
+    /// What is done to an error before it is raised: in a session it may say that the limit is the peer's (S17).
+    pub(crate) blame: &'a dyn Fn(Error) -> Error,
+}
+
+/// Encodes one VALUE frame: see [`with_encoded`].
+fn with_frame<'py, R>(
     value: &Bound<'py, PyAny>,
-    kind: FrameKind,
-    call_id: u64,
     limits: &Core,
     default: Option<&Bound<'py, PyAny>>,
     use_it: impl FnOnce(&[u8], &[Bound<'py, PyAny>]) -> PyResult<R>,
 ) -> PyResult<R> {
+    let how = Encoding { kind: FrameKind::Value, call_id: 0, limits, default, blame: &|error| error };
+    with_encoded(value, &how, |frame, region| use_it(frame, region))
+}
+
+/// Encodes one frame and hands it to `use_it`: head and body, which it may keep, then the buffers of the region, each to be preceded by
+/// [`padding`] zero bytes.
+pub(crate) fn with_encoded<'py, R>(
+    value: &Bound<'py, PyAny>,
+    how: &Encoding<'_, 'py>,
+    use_it: impl FnOnce(&mut Vec<u8>, &[Bound<'py, PyAny>]) -> PyResult<R>,
+) -> PyResult<R> {
     let py = value.py();
+    let Encoding { kind, call_id, limits, default, blame } = *how;
     let mut out = SCRATCH.take();
     out.clear();
     out.resize(HEAD_LEN, 0);
@@ -50,7 +69,7 @@ pub(crate) fn with_frame<'py, R>(
     let (raised, cause) = (walker.raised, walker.cause);
     if let Err(error) = walked {
         SCRATCH.set(kept(writer.into_buffer()));
-        let error = error.within(|path| path.push('$'));
+        let error = blame(error.within(|path| path.push('$')));
         if let Some(raised) = raised {
             return Err(raised);
         }
@@ -60,11 +79,12 @@ pub(crate) fn with_frame<'py, R>(
         }
         return Err(refused);
     }
-    let (mut frame, data_len) =
-        writer.finish().map_err(|error| encode_error(py, &error.within(|path| path.push('$')), None))?;
+    let (mut frame, data_len) = writer
+        .finish()
+        .map_err(|error| encode_error(py, &blame(error.within(|path| path.push('$'))), None))?;
     let body_len = (frame.len() - HEAD_LEN) as u64;
     frame[..HEAD_LEN].copy_from_slice(&Head { kind, call_id, body_len, data_len }.to_bytes());
-    let result = use_it(&frame, &region).map_err(|error| encode_memory(py, error));
+    let result = use_it(&mut frame, &region).map_err(|error| encode_memory(py, error));
     SCRATCH.set(kept(frame));
     result
 }
@@ -86,7 +106,7 @@ pub(crate) fn dumps<'py>(
     default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
-    with_frame(value, FrameKind::Value, 0, &chosen(limits), default, |frame, region| {
+    with_frame(value, &chosen(limits), default, |frame, region| {
         let bytes = if region.is_empty() { make::bytes(py, frame) } else { joined(py, frame, region) };
         Ok(bytes.map_err(|error| encode_error(py, &error, None))?.cast_into::<PyBytes>()?)
     })
@@ -153,7 +173,7 @@ pub(crate) fn encode<'py>(
     default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
-    with_frame(value, FrameKind::Value, 0, &chosen(limits), default, |frame, region| {
+    with_frame(value, &chosen(limits), default, |frame, region| {
         let parts = fallible::list(py)?;
         let mut filled = frame.len() as u64;
         let mut head = frame;
@@ -188,7 +208,7 @@ fn padded<'py>(py: Python<'py>, contents: &[u8], gap: u64) -> PyResult<Bound<'py
 #[pyfunction]
 pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bool> {
     let limits = Core { body: max_bytes, region: 0, depth: 32, ..Core::default() };
-    match with_frame(value, FrameKind::Value, 0, &limits, None, |_, _| Ok(())) {
+    match with_frame(value, &limits, None, |_, _| Ok(())) {
         Ok(()) => Ok(true),
         Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Ok(false),
         Err(error) => Err(error),

@@ -11,6 +11,7 @@ pub(crate) mod descriptor;
 pub(crate) mod fallible;
 pub(crate) mod make;
 pub(crate) mod ndarray;
+pub(crate) mod pinned;
 pub(crate) mod raised;
 pub(crate) mod sequence;
 pub(crate) mod targets;

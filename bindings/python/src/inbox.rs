@@ -13,6 +13,8 @@ pub(crate) struct Inbox {
     pub(crate) assembler: Assembler,
     pub(crate) targets: Targets,
     pending: Option<Py<PyAny>>,
+    /// Whether a session reads the control frames, of which no value is built then.
+    in_session: bool,
     /// F14: the length of the one frame, where it is known beforehand.
     exactly: Option<u64>,
 }
@@ -51,14 +53,28 @@ impl Failed {
 /// A frame that is complete.
 pub(crate) struct Arrived {
     pub(crate) head: Head,
+    /// None for a control frame in a session.
     pub(crate) value: Py<PyAny>,
-    /// The body of a control frame.
+    /// The body of a control frame, and the beginning of a CALL's.
     pub(crate) body: Vec<u8>,
+    /// L10: what it holds.
+    pub(crate) cost: u64,
 }
 
 impl Inbox {
     pub(crate) fn new(limits: Limits) -> Inbox {
-        Inbox { assembler: Assembler::new(limits), targets: Targets::default(), pending: None, exactly: None }
+        Inbox {
+            assembler: Assembler::new(limits),
+            targets: Targets::default(),
+            pending: None,
+            in_session: false,
+            exactly: None,
+        }
+    }
+
+    /// For frames whose control bodies the session reads.
+    pub(crate) fn of_session(limits: Limits) -> Inbox {
+        Inbox { in_session: true, ..Inbox::new(limits) }
     }
 
     /// Says that `total` bytes are there, and that they shall be one VALUE frame.
@@ -91,7 +107,7 @@ impl Inbox {
                     self.assembler.advance_slot(count as u64);
                 }
                 Want::Build | Want::Check { .. } | Want::Done => {
-                    if let Some(arrived) = self.settle(py)? {
+                    if let Some(arrived) = self.settle(py, false)? {
                         return Ok(Some(arrived));
                     }
                 }
@@ -99,8 +115,13 @@ impl Inbox {
         }
     }
 
+    /// Whether the session reads the body of the frame under way.
+    fn is_control(&self) -> bool {
+        self.in_session && self.assembler.head().is_some_and(|head| !head.kind.carries_value())
+    }
+
     /// Says that `count` bytes are in the assembler's space.
-    pub(crate) fn advance(&mut self, count: usize) -> Result<(), Failed> {
+    pub(crate) fn advance(&mut self, count: usize) -> hookless::Result<()> {
         let had_head = self.assembler.head().is_some();
         self.assembler.advance(count)?;
         if let (false, Some(head), Some(total)) = (had_head, self.assembler.head(), self.exactly) {
@@ -109,12 +130,17 @@ impl Inbox {
         Ok(())
     }
 
-    /// Does what needs no more bytes: builds, checks, hands out.
-    pub(crate) fn settle(&mut self, py: Python<'_>) -> Result<Option<Arrived>, Failed> {
+    /// Does what needs no more bytes: builds, checks, hands out. A build that `yields` lets other threads run now and then.
+    pub(crate) fn settle(&mut self, py: Python<'_>, yields: bool) -> Result<Option<Arrived>, Failed> {
         match self.assembler.want() {
+            Want::Build if self.is_control() => {
+                self.assembler.skip_build()?;
+                Ok(None)
+            }
             Want::Build => {
                 self.targets.clear();
                 let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
+                builder.yields = yields;
                 let built = self.assembler.build(&mut builder);
                 if let Some(interrupt) = builder.interrupted.take() {
                     return Err(Failed::Python(interrupt));
@@ -128,20 +154,30 @@ impl Inbox {
                 Ok(None)
             }
             Want::Done => {
-                let (Some(head), Some(value)) = (self.assembler.head(), self.pending.take()) else {
+                let Some(head) = self.assembler.head() else {
                     return Err(Error::new(Code::UnexpectedFrame).into());
                 };
+                let value = self.pending.take().unwrap_or_else(|| py.None());
                 let body = match head.kind {
-                    FrameKind::Hello => self.assembler.body().to_vec(),
-                    FrameKind::Value | FrameKind::Call | FrameKind::Result | FrameKind::Error => Vec::new(),
+                    // The verb of a call, by which the session knows a stream.
+                    FrameKind::Call => copied(self.assembler.body().get(..2).unwrap_or_default())?,
+                    kind if kind.carries_value() => Vec::new(),
+                    _ => copied(self.assembler.body())?,
                 };
                 self.targets.complete(py)?;
-                self.assembler.reset();
-                Ok(Some(Arrived { head, value, body }))
+                let cost = self.assembler.reset();
+                Ok(Some(Arrived { head, value, body, cost }))
             }
             Want::Bytes | Want::Slot { .. } => Ok(None),
         }
     }
+}
+
+fn copied(bytes: &[u8]) -> hookless::Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
 }
 
 /// F14 for a frame whose bytes are all there; it has to be VALUE.

@@ -28,7 +28,6 @@ mod scalars;
 mod standard;
 mod trace;
 mod typed;
-mod wait;
 mod walk;
 mod warm;
 

@@ -42,6 +42,25 @@ macro_rules! limits {
                 Some(self)
             }
 
+            /// The names of the limits that a code stands for; none for a code of another kind, and for L8.
+            pub fn names(code: Code) -> impl Iterator<Item = &'static str> {
+                let all = [$((stringify!($name), Code::$code),)*];
+                all.into_iter().filter(move |(_, of)| *of == code).map(|(name, _)| name)
+            }
+
+            /// Each limit as a number chosen by its place in the table.
+            pub(crate) fn by_place(mut choose: impl FnMut(usize) -> u64) -> Limits {
+                let mut places = 0..;
+                let mut next = || choose(places.next().unwrap_or(usize::MAX));
+                Limits { $($name: next(),)* }
+            }
+
+            /// The smaller of the two, limit by limit.
+            #[must_use]
+            pub fn within(&self, other: &Limits) -> Limits {
+                Limits { $($name: self.$name.min(other.$name),)* }
+            }
+
             /// Each limit at its hard ceiling: for bytes that this process has just written itself.
             pub(crate) fn ceilings() -> Limits {
                 Limits { $($name: $ceiling,)* }
@@ -87,8 +106,14 @@ limits! {
     descriptor 256 * KIB, MIB, 16 * MIB, 64 * MIB, DescriptorLimit, "L7: bytes of one report.";
     dtype_fields 64, 1024, 16_384, 65_536, DtypeLimit, "L9: fields of one dtype, those of nested ones included.";
     dtype_depth 4, 8, 16, 32, DtypeLimit, "L9: structures inside structures.";
-    undelivered 64 * MIB, GIB, 16 * GIB, 1024 * GIB, UndeliveredLimit, "L10: what the frames of one feed hold together.";
+    undelivered 64 * MIB, GIB, 16 * GIB, 1024 * GIB, UndeliveredLimit, "L10: what the frames hold together that are complete and not handed on.";
 }
+
+/// L11: calls of a session that are open at once.
+pub const OPEN_CALLS: usize = 1024;
+
+/// L12: items that a stream may be allowed to send, and has not sent.
+pub const CREDIT: u32 = 65_536;
 
 /// L8: entries of one data region.
 pub const REGION_ENTRIES: u64 = 65_536;

@@ -105,7 +105,7 @@ impl Made {
 fn wanted(role: Role, model: &Model, drawn: &mut Drawn<'_>) -> Made {
     let peer = if role == Role::Host { Role::Worker } else { Role::Host };
     let (kind, call_id, body) = match (role, model.state) {
-        (_, State::Start) => (2, 0, Hello::of(peer).to_body().unwrap()),
+        (_, State::Start) => (2, 0, Hello::of(peer, limits()).to_body().unwrap()),
         (Role::Worker, _) => (3, model.last.wrapping_add(1), POOL.calls[0].clone()),
         (Role::Host, _) if drawn.below(3) == 0 => (5, model.last, any(&POOL.exceptions, drawn)),
         (Role::Host, _) => (4, model.last, any(&POOL.good, drawn)),
@@ -118,7 +118,9 @@ fn hello(drawn: &mut Drawn<'_>) -> Vec<u8> {
     let role = if drawn.below(2) == 0 { Role::Host } else { Role::Worker };
     let [min_version, max_version] = [drawn.byte() % 4, drawn.byte() % 4];
     let [highest_node, highest_leaf] = [drawn.byte(), drawn.byte()];
-    let mut body = Hello { min_version, max_version, highest_node, highest_leaf, role }.to_body().unwrap();
+    let mut body = Hello { min_version, max_version, highest_node, highest_leaf, role, limits: limits() }
+        .to_body()
+        .unwrap();
     let at = drawn.below(body.len());
     match drawn.below(8) {
         0 => body.truncate(at),

@@ -2,7 +2,7 @@
 //! frame.
 
 use hookless::frame::{Decoder, FrameKind, HEAD_LEN, Head};
-use hookless::session::{Host, HostEvent, Role, Worker, WorkerEvent};
+use hookless::session::{End as Ending, Host, HostEvent, Role, Verb, Worker, WorkerEvent};
 use hookless::{Error, Limits};
 
 use super::{Step, Told};
@@ -35,8 +35,8 @@ impl Real {
     /// An end to which nothing has been said. The planted bug: answers of earlier calls are taken for those of the open one.
     pub fn new(role: Role, limits: Limits, planted: bool) -> Real {
         let end = match role {
-            Role::Host => End::Host(Host::new()),
-            Role::Worker => End::Worker(Worker::new()),
+            Role::Host => End::Host(Host::new(limits.clone())),
+            Role::Worker => End::Worker(Worker::new(limits.clone())),
         };
         let decoder = Decoder::new(limits.clone());
         Real { decoder, end, limits, bytes: Vec::new(), head: None, opened: 0, planted }
@@ -95,12 +95,14 @@ impl Real {
         Ok(match &mut self.end {
             End::Host(host) => match host.handle(head, body)? {
                 HostEvent::Ready => Told::Ready,
-                HostEvent::Returned => Told::Returned(head.call_id),
-                HostEvent::Failed => Told::Failed(head.call_id),
+                HostEvent::Returned(id) => Told::Returned(id),
+                HostEvent::Failed(id) => Told::Failed(id),
+                other => panic!("{other:?}"),
             },
             End::Worker(worker) => match worker.handle(head, body)? {
                 WorkerEvent::Ready => Told::Ready,
                 WorkerEvent::Call(id) => Told::Called(id),
+                other => panic!("{other:?}"),
             },
         })
     }
@@ -117,15 +119,17 @@ impl Real {
     pub fn step(&mut self, step: Step) -> Option<Told> {
         match (&mut self.end, step) {
             (End::Host(host), Step::Act) => {
-                let opened = host.begin_call();
+                let opened = host.begin_call(Verb::Function);
                 self.opened = *opened.as_ref().unwrap_or(&self.opened);
                 Some(opened.map_or_else(|error| refused(&error), Told::Opened))
             }
-            (End::Worker(worker), Step::Act) => {
-                Some(worker.end_call().map_or_else(|error| refused(&error), Told::Answered))
-            }
+            (End::Worker(worker), Step::Act) => Some(
+                worker
+                    .end_call(self.opened, Ending::Result)
+                    .map_or_else(|error| refused(&error), |()| Told::Answered(0)),
+            ),
             (End::Host(host), Step::Undo) => {
-                host.cancel_unsent();
+                host.cancel_unsent(self.opened);
                 None
             }
             (End::Worker(_), Step::Undo) => None,

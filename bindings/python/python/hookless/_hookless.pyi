@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Final, Literal, Protocol, Self, TypeAlias, Typ
 
 from typing_extensions import Buffer
 
-from hookless.remote import RemoteError
-
 # fmt: off
 __all__ = [
     "Array",
@@ -51,13 +49,24 @@ _Code: TypeAlias = Literal[
     "bad_element", "bad_link", "bad_number", "bad_name", "bad_control", "bad_call", "depth_limit",
     "body_limit", "region_limit", "memory_limit", "node_limit", "int_limit", "chain_limit", "group_limit",
     "exception_limit", "frame_limit", "text_limit", "descriptor_limit", "dtype_limit", "region_entry_limit",
-    "undelivered_limit", "key_collision", "key_error", "zone_unknown", "dtype_unsupported", "out_of_memory",
-    "type_mismatch", "unsupported_type", "mutated", "unexpected_frame", "busy", "unknown_call",
-    "version_mismatch", "bad_role",
+    "undelivered_limit", "open_call_limit", "key_collision", "key_error", "zone_unknown", "dtype_unsupported",
+    "out_of_memory", "type_mismatch", "unsupported_type", "mutated", "unexpected_frame", "busy",
+    "unknown_call", "no_credit", "version_mismatch", "bad_role",
 ]
 # fmt: on
 
 _T = TypeVar("_T")
+
+# Kind, id of a call or index of an output, value, cost.
+_Event: TypeAlias = tuple[
+    Literal[
+        "ready", "result", "error", "cancelled", "item", "progress", "log", "call", "cancel", "credit",
+        "shutdown", "output", "eof", "woken",
+    ],
+    int,
+    Any,
+    int,
+]  # fmt: skip
 _T_co = TypeVar("_T_co", covariant=True)
 
 class _Adapter(Protocol[_T_co]):
@@ -617,56 +626,148 @@ class Failure:
 
 @final
 class Channel:
-    """One end of a session (proto/session.md) over a stream socket. It owns the descriptor.
+    """One end of a session (proto/session.md) over a stream. It owns the descriptors.
 
-    `stall` is how many seconds a frame that has begun may stand still. One thread at a time.
+    `fd` is a stream socket, or with `write_fd` the pipe that is read from. `stall` is how many seconds a
+    frame that has begun may stand still, in either direction; a frame of the host's may do so while the
+    worker is at work on other calls. One thread at a time may be in `step`; everything else may be called
+    meanwhile by any thread.
     """
 
     def __new__(
-        cls, fd: int, role: Literal["host", "worker"], *, limits: Limits | None = None, stall: float = 30.0
+        cls,
+        fd: int,
+        role: Literal["host", "worker"],
+        *,
+        limits: Limits | None = None,
+        stall: float = 30.0,
+        write_fd: int | None = None,
     ) -> Channel: ...
     @property
     def closed(self) -> bool:
-        """Whether the session is over."""
+        """Whether it was closed."""
+
+    @property
+    def open_calls(self) -> int:
+        """How many calls are open."""
+
+    @property
+    def peer_limits(self) -> Limits:
+        """The limits under which this end encodes: its own, or where they are smaller the peer's (S17)."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes of the frame that is arriving which are still missing; 0 between frames."""
+
+    @property
+    def wants_write(self) -> bool:
+        """Whether something is queued that the peer has not taken: `step` or `flush` sends it."""
 
     def hello(self, deadline: float | None = None) -> None:
         """Exchange HELLO, within `deadline` seconds. Raises HooklessError: the session did not begin."""
 
-    def call(
+    def begin(
         self,
         verb: int,
         name: str,
         source: str | None,
         args: tuple[object, ...],
         kwargs: dict[str, Any],
-        *,
-        deadline: float | None,
-        life: int,
-        outputs: Sequence[int],
-        on_output: Callable[[int, bytes], object],
-    ) -> tuple[Literal["result"], Any] | tuple[Literal["error"], RemoteError] | tuple[Literal["eof"], None]:
-        """Send a CALL and wait for its answer; the host's end only.
+        credit: int = 0,
+    ) -> int:
+        """Host: send a CALL, and CREDIT of so many items; return the id of the call.
 
-        Meanwhile, and once more before it returns, what the pipes `outputs` hold goes to `on_output(index,
-        data)`. `life` is a pidfd of the child, or -1: its end is the stream's end, whoever else holds the
-        channel. Raises EncodeError, after which the channel is as before; ProtocolError, DecodeError, Stalled
-        and DeadlineExceeded, after which it is closed.
+        Waits for nothing: what the peer does not take at once is queued. Takes in first what has come, so
+        that nothing of it answers this call (S11). Raises EncodeError, ProtocolError and LimitExceeded,
+        after which the channel is as before; and what `step` raises for what has come, after which it is
+        closed.
         """
 
-    def drain(self, outputs: Sequence[int], on_output: Callable[[int, bytes], object]) -> None:
-        """Read what the pipes hold without waiting."""
+    def cancel(self, call_id: int) -> bool:
+        """Host: send CANCEL; return False for a call that is over, or was cancelled before."""
 
-    def receive(self) -> tuple[int, int, str, str | None, tuple[Any, ...], dict[str, Any]] | None:
-        """Wait for a CALL: id, verb, name, source, args, kwargs; None at the stream's end."""
+    def credit(self, call_id: int, items: int) -> bool:
+        """Host: send CREDIT; return False for a call that is over."""
 
-    def reply(self, value: object) -> None:
-        """Answer the open call by RESULT. Raises EncodeError; nothing has been sent then: call `fail`."""
+    def shutdown(self) -> None:
+        """Host: send SHUTDOWN (S16)."""
 
-    def fail(self, failure: Failure) -> None:
-        """Answer the open call by ERROR."""
+    def release(self, cost: int) -> None:
+        """Say that an event of this cost was handed on, so that it no longer counts (L10)."""
+
+    def item(self, call_id: int, value: object) -> None:
+        """Worker: send an item of a stream. Raises EncodeError; nothing has been sent then.
+
+        This and the other methods of the worker return when the frame is gone. Events that arrive meanwhile
+        are kept: `step(0)` returns them.
+        """
+
+    def result(self, call_id: int, value: object) -> None:
+        """Worker: answer by RESULT. Raises EncodeError; nothing has been sent then: call `fail`."""
+
+    def fail(self, call_id: int, failure: Failure) -> None:
+        """Worker: answer by ERROR."""
+
+    def cancelled(self, call_id: int) -> None:
+        """Worker: answer by CANCELLED a call that was cancelled."""
+
+    def progress(self, call_id: int, done: int, total: int | None, text: str) -> None:
+        """Worker: send PROGRESS of a call. A text that is too long is cut (S15)."""
+
+    def log(
+        self,
+        call_id: int,
+        level: int,
+        logger: str,
+        message: str,
+        created: float,
+        path: str,
+        line: int,
+        function: str,
+    ) -> None:
+        """Worker: send LOG of a call, or with 0 of none. Texts that are too long are cut (S15)."""
+
+    def listen_setup(self) -> None:
+        """Worker: name this thread as the one that `listen` has signalled; before `lockdown` forbids it."""
+
+    def listen(self, on: bool) -> None:
+        """Worker: have the kernel raise SIGURG when bytes arrive, or no longer."""
+
+    def step(
+        self,
+        seconds: float | None,
+        *,
+        life: int = -1,
+        outputs: Sequence[int] = (),
+        most: int | None = None,
+        yields: bool = False,
+    ) -> _Event | None:
+        """Send and receive until something has happened: kind, id of the call, value, and cost.
+
+        Returns None when `seconds` are over (0: what can be done without waiting; None: no end), or `most`
+        bytes have been moved. What the pipes `outputs` hold comes as `("output", index, data, 0)`, without
+        data when that pipe has ended; -1 is no pipe. `life` is a pidfd of the peer, or -1: its end is the
+        stream's end, whoever else holds the channel. With `yields` other threads may run while a large body
+        is built.
+
+        Kinds for the host: "result", "error", "item" with values whose cost is to be given to `release`,
+        "cancelled", "progress" with done, total and text, "log" with the arguments of `log` after the id.
+        For the worker: "call" with verb, name, source, args and kwargs, "cancel", "credit" with the items
+        that are allowed beside those of before, "shutdown". For both: "ready" for the peer's HELLO, where
+        `hello` is not called, "woken" after `wake`, and "eof".
+
+        Raises DecodeError, ProtocolError and Stalled, after which the session is over; ProtocolError with
+        the code `busy` where another `step` is under way. An exception of a signal handler leaves it whole.
+        """
+
+    def flush(self, seconds: float | None) -> bool:
+        """Send what is queued; return False when `seconds` are over before all of it is gone."""
+
+    def wake(self) -> None:
+        """Have `step` return "woken": the one that waits, or else the next that would."""
 
     def fileno(self) -> int:
-        """Return the descriptor."""
+        """Return the descriptor that is read from."""
 
     def close(self) -> None:
-        """Close the descriptor; more than once is fine."""
+        """Close the descriptors; more than once is fine. A `step` in another thread raises ProtocolError."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-__all__ = ["BUDGET", "KEPT", "MARK", "Listener", "Output", "Sink"]
+__all__ = ["BUDGET", "KEPT", "MARK", "Listener", "Output", "Sink", "drain"]
 
 Listener: TypeAlias = Callable[[Literal["stdout", "stderr"], bytes], object]
 
 # Bytes that are kept of the child's output, and of its standard error.
 KEPT = 64 << 10
+
+# What is read of a pipe at once, and in one go at most: what it can hold, so that a child that never stops
+# writing cannot hold up its own result.
+_PIPE, _DRAIN = 65_536, 1 << 20
 
 # Bytes of one call's output that a listener is given at most, and what it is given in place of the rest.
 BUDGET = 16 << 20
@@ -87,3 +92,21 @@ class Sink:
             self._listener("stderr" if index else "stdout", data)
         except Exception as error:  # noqa: BLE001 (raised again when the call is over)
             self.error = error
+
+
+def drain(outputs: list[int], sink: Sink) -> None:
+    """Give the sink what the pipes hold, which are non-blocking; one that ends becomes -1."""
+    for index, descriptor in enumerate(outputs):
+        drained = 0
+        while outputs[index] >= 0 and drained < _DRAIN:
+            try:
+                data = os.read(descriptor, _PIPE)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                outputs[index] = -1
+                break
+            drained += len(data)
+            sink(index, data)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from hookless._builders import Builder, raise_remote
 from hookless._hookless import Channel, Limits
 from hookless._launch import Child, launch
-from hookless._output import Listener, Output, Sink
+from hookless._output import Listener, Output, Sink, drain
 from hookless._report import in_force, is_confined
 from hookless._turns import Place, Turns
 from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, IsolationError, WorkerDied
@@ -42,6 +42,8 @@ class Session:
         self._turns = Turns()
         self._closing = False
         self.child: Child = launch(settings)
+        # Those of its pipes that have not ended; -1 for one that has.
+        self._outputs = list(self.child.outputs)
         try:
             self._channel = Channel(self.child.take_channel(), "host", limits=limits, stall=stall)
         except BaseException:
@@ -149,17 +151,12 @@ class Session:
         self, request: Request, deadline: float | None, began: float, sink: Sink
     ) -> tuple[RemoteError | None, Any]:
         """Send the call and take its answer: a failure, or else a result."""
-        left = None if deadline is None else max(0.0, began + deadline - time.monotonic())
         try:
-            kind, value = self._channel.call(
-                *request, deadline=left, life=self.child.life, outputs=self.child.outputs, on_output=sink
-            )
+            self._channel.begin(*request)
+            kind, value = self._await(None if deadline is None else began + deadline, sink)
+            drain(self._outputs, sink)
         except EncodeError:
             raise  # Nothing has been sent, and the session goes on.
-        except DeadlineExceeded:
-            text = f"no answer within {deadline:g} s"
-            self._end(text, 0.0, sink)
-            raise DeadlineExceeded(f"{text}; the worker's child was stopped") from None
         except BaseException as error:
             # A broken rule, or an interrupt: what comes next on this channel would have no meaning.
             self._end(f"{type(error).__name__}: {error}".removesuffix(": "), 0.0, sink)
@@ -168,14 +165,36 @@ class Session:
             return None, value
         if isinstance(value, RemoteError):
             return value, None
+        if kind == "late":
+            text = f"no answer within {deadline:g} s"
+            self._end(text, 0.0, sink)
+            raise DeadlineExceeded(f"{text}; the worker's child was stopped")
         raise self._died("the worker's child", self._end("its child ended", _PATIENCE, sink))
+
+    def _await(self, end: float | None, sink: Sink) -> tuple[str, Any]:
+        """Take events until the call is over, or the stream has ended, or the time."""
+        while True:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            event = self._channel.step(left, life=self.child.life, outputs=self._outputs)
+            if event is None:
+                return "late", None
+            kind, number, value, cost = event
+            if kind == "output":
+                if not value:
+                    self._outputs[number] = -1
+                sink(number, value)
+            elif kind in ("result", "error", "eof"):
+                self._channel.release(cost)
+                return kind, value
 
     def _end(self, cause: str, patience: float, sink: Sink) -> int | None:
         """End the session and the child. Returns the child's status as `Child.end` does."""
         self.over = _CLOSED if self._closing else f"this worker is over since an earlier call: {cause}"
         self._channel.close()
         self.child.hang_up()
-        return self.child.end(patience, lambda: self._channel.drain(self.child.outputs, sink))
+        status = self.child.end(patience, lambda: drain(self._outputs, sink))
+        self._outputs.clear()
+        return status
 
     def _died(self, who: str, status: int | None) -> HooklessError:
         if self._closing:

@@ -52,8 +52,8 @@ pub struct Assembler {
     body: Vec<u8>,
     gap: [u8; GAP],
     plan: Plan,
-    /// What the frames hold that were complete since [`Assembler::delivered`]; none where there was none.
-    held: Option<u64>,
+    /// L10: what the frames hold together that are complete and not handed on. Each holds something, so 0 means that there are none.
+    held: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Assembler {
             body: Vec::new(),
             gap: [0; GAP],
             plan: Plan::default(),
-            held: None,
+            held: 0,
         }
     }
 
@@ -201,9 +201,17 @@ impl Assembler {
         Ok(value)
     }
 
-    /// Skips the value of a control frame, whose body the session reads.
-    pub fn skip_build(&mut self) {
+    /// In place of [`Assembler::build`] for a control frame, whose body the session reads.
+    ///
+    /// # Errors
+    /// `undelivered_limit` (L10).
+    pub fn skip_build(&mut self) -> Result<()> {
+        if let Some(head) = self.head {
+            self.left_for(&head)?;
+        }
+        self.body.truncate(self.body_len());
         self.stage = Stage::Done;
+        Ok(())
     }
 
     /// Says that `count` more bytes of the slot are in the caller's memory.
@@ -235,25 +243,38 @@ impl Assembler {
 
     /// L10: what the body of this frame may be charged, beside the frames that are complete; none where there are none, and its own limits hold.
     fn left_for(&self, head: &Head) -> Result<Option<u64>> {
-        let Some(held) = self.held else { return Ok(None) };
-        let left = self.limits.undelivered.saturating_sub(held);
-        let fixed = head.data_len.saturating_add(charge::DELIVERED);
+        if self.held == 0 {
+            return Ok(None);
+        }
+        let left = self.limits.undelivered.saturating_sub(self.held);
+        let fixed = fixed_cost(head);
         match left.checked_sub(fixed) {
             Some(rest) => Ok(Some(rest)),
             None => Err(over(Code::UndeliveredLimit, fixed, left).or_at(0)),
         }
     }
 
-    /// Says that the frames which were complete have been handed on: L10 begins anew.
+    /// Says that all frames which were complete have been handed on: L10 begins anew.
     pub fn delivered(&mut self) {
-        self.held = None;
+        self.held = 0;
     }
 
-    /// Makes ready for the next frame, and keeps the buffer unless it has grown large.
-    pub fn reset(&mut self) {
-        let region = self.head.map_or(0, |head| head.data_len);
-        let frame = self.plan.charged().saturating_add(region).saturating_add(charge::DELIVERED);
-        self.held = Some(self.held.unwrap_or_default().saturating_add(frame));
+    /// Says that a frame has been handed on, of which [`Assembler::reset`] said that it costs so much (L10).
+    pub fn release(&mut self, cost: u64) {
+        self.held = self.held.saturating_sub(cost);
+    }
+
+    /// L10: what the frames hold that are complete and not handed on.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// Makes ready for the next frame, and keeps the buffer unless it has grown large. Gives what this one costs until it is handed on (L10).
+    pub fn reset(&mut self) -> u64 {
+        let fixed = self.head.as_ref().map_or(charge::DELIVERED, fixed_cost);
+        let value = self.head.is_some_and(|head| head.kind.carries_value());
+        let cost = fixed.saturating_add(if value { self.plan.charged() } else { 0 });
+        self.held = self.held.saturating_add(cost);
         self.body.clear();
         if self.body.capacity() > STEP.saturating_mul(4) {
             self.body = Vec::new();
@@ -261,6 +282,7 @@ impl Assembler {
         self.head = None;
         self.plan = Plan::default();
         self.stage = Stage::Head { have: 0 };
+        cost
     }
 
     /// How many bytes of the frame have arrived; where a stream that ends now is `truncated` (F14).
@@ -304,4 +326,10 @@ impl Assembler {
     fn gap_end(&self, next: usize) -> u64 {
         self.region_start().saturating_add(self.slot(next).0)
     }
+}
+
+/// L10: what a frame costs beside the charges of its value. A control frame has none, and its body counts as it is.
+fn fixed_cost(head: &Head) -> u64 {
+    let bytes = if head.kind.carries_value() { head.data_len } else { head.body_len };
+    bytes.saturating_add(charge::DELIVERED)
 }

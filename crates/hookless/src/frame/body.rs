@@ -44,11 +44,11 @@ mod tests {
 
     #[test]
     fn s2_whatever_is_no_hello_is_bad_control_at_its_first_byte() {
-        let good = Hello::of(Role::Worker).to_body().unwrap();
+        let good = Hello::of(Role::Worker, Limits::default()).to_body().unwrap();
         assert_eq!(pushed(&good, Limits::default()), Ok(1));
         let longer = [&good[..], &[0xc0]].concat();
-        let wide = [&[0xdc, 0, 5], &good[1..]].concat();
-        let wide_int = [&[0x95, 0xcc, 1], &good[2..]].concat();
+        let wide = [&[0xdc, 0, 6], &good[1..]].concat();
+        let wide_int = [&[0x96, 0xcc, 1], &good[2..]].concat();
         for bad in [&longer[..], &wide, &wide_int, &good[..11], b"\xc1", b"\xc0", b"\xd9", b"\x91\x91"] {
             assert_eq!(pushed(bad, Limits::default()), Err((Code::BadControl, Some(32))), "{bad:02x?}");
         }
@@ -56,12 +56,12 @@ mod tests {
 
     #[test]
     fn f7_no_other_limit_is_for_control_frames() {
-        let good = Hello::of(Role::Worker).to_body().unwrap();
+        let good = Hello::of(Role::Worker, Limits::default()).to_body().unwrap();
         for name in ["depth", "memory", "nodes", "int_bytes", "text", "region"] {
             let limits = Limits::default().with(name, 0).unwrap();
             assert_eq!(pushed(&good, limits), Ok(1), "{name}");
         }
-        let limits = Limits::default().with("body", 11).unwrap();
+        let limits = Limits::default().with("body", good.len() as u64 - 1).unwrap();
         assert_eq!(pushed(&good, limits), Err((Code::BodyLimit, Some(16))));
     }
 }

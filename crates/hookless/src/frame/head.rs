@@ -64,7 +64,7 @@ impl Head {
         if (flag1, flag2) != (0, 0) {
             return Err(Error::at(Code::BadFlags, 6));
         }
-        if (call_id != 0) != kind.has_call_id() {
+        if !kind.takes_call_id(call_id) {
             return Err(
                 Error::at(Code::BadCallId, 8).note(format_args!("call id {call_id} in {}", kind.name()))
             );

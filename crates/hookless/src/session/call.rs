@@ -2,7 +2,8 @@
 
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, HEAD_LEN};
-use crate::session::Hello;
+use crate::session::control::check_empty;
+use crate::session::{Credit, Hello, Log, Progress};
 use crate::wire::{Cursor, Head, Node, skip, wide};
 
 /// What a CALL asks for.
@@ -12,6 +13,8 @@ pub enum Verb {
     Function,
     /// Run the text of a script.
     Script,
+    /// Call a function by `module:qualname`, and send what its generator yields (S12).
+    Stream,
 }
 
 impl Verb {
@@ -20,7 +23,32 @@ impl Verb {
         match self {
             Verb::Function => 0,
             Verb::Script => 1,
+            Verb::Stream => 2,
         }
+    }
+
+    /// The verb of a number.
+    pub const fn from_number(number: u64) -> Option<Verb> {
+        match number {
+            0 => Some(Verb::Function),
+            1 => Some(Verb::Script),
+            2 => Some(Verb::Stream),
+            _ => None,
+        }
+    }
+
+    /// The verb of a CALL, of whose body the first two bytes tell it.
+    ///
+    /// # Errors
+    /// `bad_call`.
+    pub fn of_body(body: &[u8]) -> Result<Verb> {
+        match body {
+            [0x95, number, ..] => Verb::from_number(u64::from(*number)),
+            _ => None,
+        }
+        .ok_or_else(|| {
+            Error::at(Code::BadCall, wide(HEAD_LEN)).note("a list of five that begins with a verb")
+        })
     }
 }
 
@@ -34,8 +62,17 @@ pub(crate) fn check_shape(kind: FrameKind, body: &[u8]) -> Result<()> {
     match kind {
         FrameKind::Call => check_call(body),
         FrameKind::Hello => Hello::parse(body).map(|_| ()),
-        FrameKind::Value | FrameKind::Result | FrameKind::Error => Ok(()),
+        FrameKind::Cancel | FrameKind::Cancelled | FrameKind::Shutdown => check_empty(body),
+        FrameKind::Credit => Credit::parse(body).map(|_| ()),
+        FrameKind::Progress => Progress::parse(body).map(|_| ()),
+        FrameKind::Log => Log::parse(body).map(|_| ()),
+        FrameKind::Value | FrameKind::Result | FrameKind::Error | FrameKind::Item => Ok(()),
     }
+}
+
+/// The same for control frames alone: a value's shape was checked when it was read.
+pub(crate) fn check_control(kind: FrameKind, body: &[u8]) -> Result<()> {
+    if kind.carries_value() { Ok(()) } else { check_shape(kind, body) }
 }
 
 /// S4: `[verb, name, source, args, kwargs]`.
@@ -54,11 +91,11 @@ fn check_call(body: &[u8]) -> Result<()> {
         return Err(bad(start, "a list of five"));
     }
     let (at, verb, _) = next(&mut cursor)?;
-    let script = match verb {
-        Head::Unsigned(verb) if verb == u64::from(Verb::Function.number()) => false,
-        Head::Unsigned(verb) if verb == u64::from(Verb::Script.number()) => true,
-        _ => return Err(bad(at, "unknown verb")),
+    let verb = match verb {
+        Head::Unsigned(number) => Verb::from_number(number),
+        _ => None,
     };
+    let script = verb.ok_or_else(|| bad(at, "unknown verb"))? == Verb::Script;
     let (at, name, _) = next(&mut cursor)?;
     if !matches!(name, Head::Str(1..)) {
         return Err(bad(at, "the name is a str"));
@@ -110,6 +147,8 @@ mod tests {
             Ok(1)
         );
         assert_eq!(pushed(FrameKind::Call, &call([script(), name(), text(), args(), kwargs()])), Ok(1));
+        let stream = call([Value::from(2), name(), Value::None, args(), kwargs()]);
+        assert_eq!(pushed(FrameKind::Call, &stream), Ok(1));
 
         let of = |name: &str| Text::Str(name.to_owned());
         let member = EnumMember { module: of("m"), qualname: of("E"), name: None, value: Value::from(1) };
@@ -121,7 +160,8 @@ mod tests {
             // Five elements, but those of a node.
             (Value::EnumMember(member.into()), 32),
             (Value::Tuple(vec![Value::None; 5]), 32),
-            (call([Value::from(2), name(), Value::None, args(), kwargs()]), 33),
+            (call([Value::from(3), name(), Value::None, args(), kwargs()]), 33),
+            (call([Value::from(2), name(), text(), args(), kwargs()]), 38),
             (call([Value::None, name(), Value::None, args(), kwargs()]), 33),
             (call([function(), Value::from(""), Value::None, args(), kwargs()]), 34),
             (call([function(), Value::None, Value::None, args(), kwargs()]), 34),

@@ -1,117 +1,257 @@
-//! The trusted end: S1 to S6, S9.
+//! The trusted end: S1 to S6, S9, S11 to S17.
 
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, Head};
-use crate::session::{Hello, Role};
+use crate::limits::Limits;
+use crate::session::call::check_control;
+use crate::session::calls::{Call, Calls, unknown};
+
+use crate::session::peer::Peer;
+use crate::session::{Hello, Log, Progress, Role, State, Verb};
 
 /// What an accepted frame means to the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostEvent {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HostEvent<'b> {
     /// The worker said HELLO: calls may begin.
     Ready,
-    /// The open call returned: the frame's value is the result.
-    Returned,
-    /// The open call failed: the frame's value is the exception.
-    Failed,
+    /// The call returned, and is over: the frame's value is the result, or what the generator of a stream returned.
+    Returned(u64),
+    /// The call failed, and is over: the frame's value is the exception.
+    Failed(u64),
+    /// The call ended because of CANCEL, and is over.
+    Cancelled(u64),
+    /// The frame's value is an item of this stream. It took one credit.
+    Item(u64),
+    /// How far this call is.
+    Progress(u64, Progress<'b>),
+    /// A record of the worker's log, of this call or, with 0, of none.
+    Log(u64, Log<'b>),
 }
 
 /// The host's side of one session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Host {
     state: State,
-    last_id: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Start,
-    Idle,
-    Open(u64),
-    Closed,
-}
-
-impl Default for Host {
-    fn default() -> Self {
-        Host::new()
-    }
+    calls: Calls,
+    peer: Peer,
+    /// S11: the id of the last call when the first byte of the frame under way came.
+    begun: Option<u64>,
 }
 
 impl Host {
-    /// A session in which nothing has been said; the host sends [`Hello::of`] [`Role::Host`] on its own account.
-    pub fn new() -> Host {
-        Host { state: State::Start, last_id: 0 }
+    /// A session in which nothing has been said; `limits` are those with which the host decodes, as its [`Host::hello`] says.
+    pub fn new(limits: Limits) -> Host {
+        Host {
+            state: State::Start,
+            calls: Calls::default(),
+            peer: Peer::new(Role::Host, limits),
+            begun: None,
+        }
+    }
+
+    /// What the host says first, on the driver's account.
+    pub fn hello(&self) -> &Hello {
+        self.peer.hello()
     }
 
     /// Opens a call: its id.
     ///
     /// # Errors
-    /// `unexpected_frame` before HELLO, while a call is open, and after the session has closed.
-    pub fn begin_call(&mut self) -> Result<u64> {
-        if self.state != State::Idle {
-            return Err(Error::new(Code::UnexpectedFrame).note(match self.state {
-                State::Start => "CALL before the worker's HELLO",
-                State::Open(_) => "CALL while another is open",
-                State::Idle | State::Closed => "CALL in a closed session",
-            }));
-        }
-        self.last_id = self.last_id.saturating_add(1);
-        self.state = State::Open(self.last_id);
-        Ok(self.last_id)
+    /// `unexpected_frame` before HELLO, after SHUTDOWN and after the session has closed; `open_call_limit` (L11); `out_of_memory`.
+    /// Nothing has changed then.
+    pub fn begin_call(&mut self, verb: Verb) -> Result<u64> {
+        self.check_ready("CALL")?;
+        self.calls.check_room()?;
+        self.calls.begin(verb)
     }
 
-    /// The open call could not be sent: no byte of it has left, and the next call takes its id (S5).
-    pub fn cancel_unsent(&mut self) {
-        if let State::Open(id) = self.state {
-            self.state = State::Idle;
-            self.last_id = id.saturating_sub(1);
+    /// The call that began last could not be sent: no byte of it has left, and the next call takes its id (S5). False where that is
+    /// another call, or none that is open.
+    pub fn cancel_unsent(&mut self, id: u64) -> bool {
+        let undone = self.calls.undo(id);
+        if undone {
+            // The next call of this id begins after the frame under way.
+            self.begun = self.begun.map(|begun| begun.min(self.calls.last()));
         }
+        undone
+    }
+
+    /// S14: whether CANCEL is to be sent; not for a call that is over, or was cancelled before.
+    pub fn cancel(&mut self, id: u64) -> bool {
+        match self.calls.get_mut(id) {
+            Some(call) => !std::mem::replace(&mut call.cancelled, true),
+            None => false,
+        }
+    }
+
+    /// S13: allows a stream more items; whether CREDIT is to be sent, which is not so for a call that is over.
+    ///
+    /// # Errors
+    /// `unexpected_frame` for 0 items, for a call that is no stream, and past L12. Nothing has changed then.
+    pub fn credit(&mut self, id: u64, items: u32) -> Result<bool> {
+        let Some(call) = self.calls.get_mut(id) else { return Ok(false) };
+        if items == 0 {
+            return Err(Error::new(Code::UnexpectedFrame).note("CREDIT of no items"));
+        }
+        call.allow(items).map(|()| true)
+    }
+
+    /// S16: SHUTDOWN is to be sent, and no further call begins.
+    ///
+    /// # Errors
+    /// `unexpected_frame` before HELLO, while calls are open, a second time, and after the session has closed.
+    pub fn shutdown(&mut self) -> Result<()> {
+        self.check_ready("SHUTDOWN")?;
+        if self.calls.len() > 0 {
+            return Err(Error::new(Code::UnexpectedFrame)
+                .note(format_args!("SHUTDOWN while {} calls are open", self.calls.len())));
+        }
+        self.state = State::Ending;
+        Ok(())
+    }
+
+    fn check_ready(&self, what: &str) -> Result<()> {
+        let when = match self.state {
+            State::Ready => return Ok(()),
+            State::Start => "before the worker's HELLO",
+            State::Ending => "after SHUTDOWN",
+            State::Closed => "in a closed session",
+        };
+        Err(Error::new(Code::UnexpectedFrame).note(format_args!("{what} {when}")))
+    }
+
+    /// S11: the first byte of a frame is there. The driver says so when its assembler is no longer idle; what the worker has sent
+    /// before a call begins cannot answer that call.
+    pub fn frame_begins(&mut self) {
+        self.begun.get_or_insert(self.calls.last());
     }
 
     /// Checks the head of a frame, before its body is read.
     ///
     /// # Errors
-    /// `unexpected_frame`, `unknown_call`; the session is closed then.
+    /// `unexpected_frame`, `unknown_call`, `no_credit`; the session is closed then.
     pub fn check_head(&mut self, head: &Head) -> Result<()> {
-        let checked = match (self.state, head.kind) {
-            (State::Start, FrameKind::Hello) => Ok(()),
-            (State::Open(id), FrameKind::Result | FrameKind::Error) if id == head.call_id => Ok(()),
-            (State::Open(id), FrameKind::Result | FrameKind::Error) => Err(Error::new(Code::UnknownCall)
-                .note(format_args!("call {} answered, {id} is open", head.call_id))),
-            (State::Start | State::Idle | State::Open(_) | State::Closed, kind) => {
-                Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the worker", kind.name())))
-            }
-        };
+        let checked = self.judge(head);
         if checked.is_err() {
             self.close();
         }
         checked
     }
 
+    fn judge(&self, head: &Head) -> Result<()> {
+        match (self.state, head.kind) {
+            (State::Start, FrameKind::Hello) => return Ok(()),
+            (State::Ready | State::Ending, _) => {}
+            (State::Start | State::Closed, _) => return Err(out_of_turn(head.kind)),
+        }
+        match head.kind {
+            FrameKind::Log if head.call_id == 0 => Ok(()),
+            FrameKind::Result | FrameKind::Error | FrameKind::Progress | FrameKind::Log => {
+                self.call_of(head).map(|_| ())
+            }
+            FrameKind::Cancelled => self.call_of(head)?.check_cancelled(),
+            FrameKind::Item => self.call_of(head)?.check_item(),
+            FrameKind::Value
+            | FrameKind::Hello
+            | FrameKind::Call
+            | FrameKind::Cancel
+            | FrameKind::Credit
+            | FrameKind::Shutdown => Err(out_of_turn(head.kind)),
+        }
+    }
+
+    /// S6, S11: the open call that a frame is of.
+    fn call_of(&self, head: &Head) -> Result<&Call> {
+        let (id, name) = (head.call_id, head.kind.name());
+        let call = self.calls.get(id).ok_or_else(|| unknown(name, id, self.calls.last()))?;
+        if self.begun.is_some_and(|begun| id > begun) {
+            return Err(Error::new(Code::UnexpectedFrame)
+                .note(format_args!("{name} for call {id}, whose first byte came before that call began")));
+        }
+        Ok(call)
+    }
+
     /// Takes a frame that is complete; `body` is looked at only in control frames.
     ///
     /// # Errors
-    /// As [`Host::check_head`], and those of [`Hello`]; the session is closed then.
-    pub fn handle(&mut self, head: &Head, body: &[u8]) -> Result<HostEvent> {
-        self.check_head(head)?;
-        let event = match head.kind {
-            FrameKind::Hello => {
-                let agreed = Hello::parse(body).and_then(|peer| Hello::of(Role::Host).agree(&peer));
-                if let Err(error) = agreed {
-                    self.close();
-                    return Err(error);
-                }
-                HostEvent::Ready
-            }
-            FrameKind::Error => HostEvent::Failed,
-            FrameKind::Result | FrameKind::Value | FrameKind::Call => HostEvent::Returned,
+    /// As [`Host::check_head`], and those of the control body; the session is closed then.
+    pub fn handle<'b>(&mut self, head: &Head, body: &'b [u8]) -> Result<HostEvent<'b>> {
+        let event = match self.state {
+            State::Closed => Err(out_of_turn(head.kind)),
+            // The turn was looked at when the head came. F10 comes before what has changed since.
+            _ => check_control(head.kind, body)
+                .and_then(|()| self.judge(head))
+                .and_then(|()| self.take(head, body)),
         };
-        self.state = State::Idle;
-        Ok(event)
+        self.begun = None;
+        if event.is_err() {
+            self.close();
+        }
+        event
     }
 
-    /// Ends the session: every later step is refused (S9).
+    /// A frame of which [`Host::judge`] approves.
+    fn take<'b>(&mut self, head: &Head, body: &'b [u8]) -> Result<HostEvent<'b>> {
+        let id = head.call_id;
+        Ok(match head.kind {
+            FrameKind::Item => {
+                if let Some(call) = self.calls.get_mut(id) {
+                    call.credit = call.credit.saturating_sub(1);
+                }
+                HostEvent::Item(id)
+            }
+            FrameKind::Progress => HostEvent::Progress(id, Progress::parse(body)?),
+            FrameKind::Log => HostEvent::Log(id, Log::parse(body)?),
+            FrameKind::Cancelled => {
+                self.calls.end(id);
+                HostEvent::Cancelled(id)
+            }
+            FrameKind::Error => {
+                self.calls.end(id);
+                HostEvent::Failed(id)
+            }
+            FrameKind::Result => {
+                self.calls.end(id);
+                HostEvent::Returned(id)
+            }
+            // HELLO: no other kind is approved of.
+            _ => {
+                self.peer.take(body)?;
+                self.state = State::Ready;
+                HostEvent::Ready
+            }
+        })
+    }
+
+    /// S17: what the host may send: `own`, an encoder's limits, and where the worker's are smaller those.
+    pub fn peer_limits(&self, own: &Limits) -> Limits {
+        self.peer.limits(own)
+    }
+
+    /// S17: an encoder's error under [`Host::peer_limits`], which says so where a limit of the worker's was met.
+    pub fn blame(&self, own: &Limits, error: Error) -> Error {
+        self.peer.blame(own, error)
+    }
+
+    /// How many calls are open.
+    pub fn open(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether a call is open.
+    pub fn is_open(&self, id: u64) -> bool {
+        self.calls.get(id).is_some()
+    }
+
+    /// S13: the items that a stream may send and has not sent; 0 for any other call.
+    pub fn credit_of(&self, id: u64) -> u32 {
+        self.calls.get(id).map_or(0, |call| call.credit)
+    }
+
+    /// Ends the session: no call is open any more, and every later step is refused (S9).
     pub fn close(&mut self) {
         self.state = State::Closed;
+        self.calls.clear();
     }
 
     /// Whether it has ended.
@@ -120,86 +260,209 @@ impl Host {
     }
 }
 
+#[cold]
+fn out_of_turn(kind: FrameKind) -> Error {
+    Error::new(Code::UnexpectedFrame).note(format_args!("{} from the worker", kind.name()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{CREDIT, OPEN_CALLS};
+    use crate::session::EMPTY_BODY;
 
     fn head(kind: FrameKind, call_id: u64) -> Head {
         Head { kind, call_id, body_len: 1, data_len: 0 }
     }
 
     fn hello(role: Role) -> Vec<u8> {
-        Hello::of(role).to_body().unwrap()
+        Hello::of(role, Limits::default()).to_body().unwrap()
+    }
+
+    fn new() -> Host {
+        Host::new(Limits::default())
     }
 
     fn ready() -> Host {
-        let mut host = Host::new();
-        let event = host.handle(&head(FrameKind::Hello, 0), &hello(Role::Worker));
-        assert_eq!(event, Ok(HostEvent::Ready));
+        let mut host = new();
+        let said = hello(Role::Worker);
+        assert_eq!(host.handle(&head(FrameKind::Hello, 0), &said), Ok(HostEvent::Ready));
         host
+    }
+
+    /// A frame as the driver shows it: its first byte, its head, all of it.
+    fn arrives<'b>(host: &mut Host, kind: FrameKind, id: u64, body: &'b [u8]) -> Result<HostEvent<'b>> {
+        host.frame_begins();
+        host.check_head(&head(kind, id))?;
+        host.handle(&head(kind, id), body)
+    }
+
+    fn code(result: Result<HostEvent<'_>>) -> Code {
+        result.unwrap_err().code()
     }
 
     #[test]
     fn s1_hello_comes_first_and_once() {
-        for kind in [FrameKind::Value, FrameKind::Call, FrameKind::Result, FrameKind::Error] {
-            let mut host = Host::new();
-            let error = host.handle(&head(kind, 0), &[]).unwrap_err();
+        for kind in FrameKind::ALL.iter().copied().filter(|kind| *kind != FrameKind::Hello) {
+            let mut host = new();
+            let error = host.check_head(&head(kind, 0)).unwrap_err();
             assert_eq!(error.code(), Code::UnexpectedFrame);
             assert!(host.is_closed());
         }
-        let error = ready().handle(&head(FrameKind::Hello, 0), &hello(Role::Worker)).unwrap_err();
-        assert_eq!(error.code(), Code::UnexpectedFrame);
+        let again = code(arrives(&mut ready(), FrameKind::Hello, 0, &hello(Role::Worker)));
+        assert_eq!(again, Code::UnexpectedFrame);
     }
 
     #[test]
     fn s3_roles_and_versions_are_checked() {
-        let error = Host::new().handle(&head(FrameKind::Hello, 0), &hello(Role::Host)).unwrap_err();
-        assert_eq!(error.code(), Code::BadRole);
-        let future = Hello { min_version: 2, max_version: 9, ..Hello::of(Role::Worker) };
-        let error = Host::new().handle(&head(FrameKind::Hello, 0), &future.to_body().unwrap()).unwrap_err();
-        assert_eq!(error.code(), Code::VersionMismatch);
+        let own = code(arrives(&mut new(), FrameKind::Hello, 0, &hello(Role::Host)));
+        assert_eq!(own, Code::BadRole);
+        let future = Hello { min_version: 2, max_version: 9, ..Hello::of(Role::Worker, Limits::default()) };
+        let body = future.to_body().unwrap();
+        assert_eq!(code(arrives(&mut new(), FrameKind::Hello, 0, &body)), Code::VersionMismatch);
     }
 
     #[test]
-    fn s2_hello_has_one_form() {
-        let body = hello(Role::Worker);
-        assert!(Hello::parse(&body).is_ok());
-        let mut longer = body.clone();
-        longer.push(0xc0);
-        let mut wide = vec![0xdc, 0, 5];
-        wide.extend_from_slice(&body[1..]);
-        for bad in [&longer[..], &wide, &body[..body.len() - 1], &[], b"\x85", b"\xc0"] {
-            assert_eq!(Hello::parse(bad).unwrap_err().code(), Code::BadControl, "{bad:02x?}");
+    fn s5_s6_each_call_has_one_answer_in_any_order() {
+        let mut host = ready();
+        for id in 1..=3 {
+            assert_eq!(host.begin_call(Verb::Function), Ok(id));
         }
+        assert_eq!(arrives(&mut host, FrameKind::Error, 2, b"\xc0"), Ok(HostEvent::Failed(2)));
+        assert_eq!(arrives(&mut host, FrameKind::Result, 3, b"\xc0"), Ok(HostEvent::Returned(3)));
+        assert_eq!((host.open(), host.is_open(1), host.is_open(2)), (1, true, false));
+        assert_eq!(code(arrives(&mut host, FrameKind::Result, 2, b"\xc0")), Code::UnknownCall);
+        assert_eq!(host.begin_call(Verb::Function).unwrap_err().code(), Code::UnexpectedFrame);
+        assert_eq!((host.open(), host.is_closed()), (0, true));
     }
 
     #[test]
-    fn s5_s6_one_call_one_answer() {
+    fn l11_so_many_calls_are_open_at_once() {
         let mut host = ready();
-        assert_eq!(host.begin_call(), Ok(1));
-        assert_eq!(host.begin_call().unwrap_err().code(), Code::UnexpectedFrame);
-        assert_eq!(host.handle(&head(FrameKind::Result, 1), &[]), Ok(HostEvent::Returned));
-        assert_eq!(host.begin_call(), Ok(2));
-        assert_eq!(host.handle(&head(FrameKind::Error, 2), &[]), Ok(HostEvent::Failed));
-        let second = host.handle(&head(FrameKind::Result, 2), &[]).unwrap_err();
-        assert_eq!(second.code(), Code::UnexpectedFrame);
-        assert_eq!(host.begin_call().unwrap_err().code(), Code::UnexpectedFrame);
+        for _ in 0..OPEN_CALLS {
+            host.begin_call(Verb::Stream).unwrap();
+        }
+        assert_eq!(host.begin_call(Verb::Function).unwrap_err().code(), Code::OpenCallLimit);
+        assert_eq!(arrives(&mut host, FrameKind::Result, 9, b"\xc0"), Ok(HostEvent::Returned(9)));
+        assert_eq!(host.begin_call(Verb::Function), Ok(1025));
     }
 
     #[test]
-    fn s6_s9_another_calls_answer_closes() {
+    fn s5_an_unsent_call_leaves_its_id_to_the_next() {
         let mut host = ready();
-        host.begin_call().unwrap();
-        let error = host.handle(&head(FrameKind::Result, 7), &[]).unwrap_err();
-        assert_eq!(error.code(), Code::UnknownCall);
-        assert!(host.is_closed());
+        assert_eq!((host.begin_call(Verb::Function), host.begin_call(Verb::Function)), (Ok(1), Ok(2)));
+        assert!(!host.cancel_unsent(1), "bytes of a later call have left");
+        assert!(host.cancel_unsent(2) && !host.cancel_unsent(2));
+        assert_eq!(host.begin_call(Verb::Function), Ok(2));
+        arrives(&mut host, FrameKind::Result, 2, b"\xc0").unwrap();
+        assert!(!host.cancel_unsent(2), "it was answered");
+        assert_eq!(host.begin_call(Verb::Function), Ok(3));
     }
 
     #[test]
-    fn an_unsent_call_leaves_the_session_usable() {
+    fn s11_what_began_before_its_call_is_no_answer() {
         let mut host = ready();
-        host.begin_call().unwrap();
-        host.cancel_unsent();
-        assert_eq!(host.begin_call(), Ok(1));
+        host.begin_call(Verb::Function).unwrap();
+        host.frame_begins();
+        host.begin_call(Verb::Function).unwrap();
+        assert_eq!(host.check_head(&head(FrameKind::Result, 2)).unwrap_err().code(), Code::UnexpectedFrame);
+
+        // The id of a call that was never sent.
+        let mut host = ready();
+        host.begin_call(Verb::Function).unwrap();
+        host.frame_begins();
+        assert!(host.cancel_unsent(1));
+        host.begin_call(Verb::Function).unwrap();
+        assert_eq!(host.check_head(&head(FrameKind::Result, 1)).unwrap_err().code(), Code::UnexpectedFrame);
+
+        // A frame of an earlier call may be under way.
+        let mut host = ready();
+        host.begin_call(Verb::Function).unwrap();
+        host.frame_begins();
+        host.begin_call(Verb::Function).unwrap();
+        let first = head(FrameKind::Result, 1);
+        assert_eq!(host.check_head(&first), Ok(()));
+        assert_eq!(host.handle(&first, b"\xc0"), Ok(HostEvent::Returned(1)));
+        assert_eq!(arrives(&mut host, FrameKind::Result, 2, b"\xc0"), Ok(HostEvent::Returned(2)));
+    }
+
+    #[test]
+    fn s12_s13_items_are_of_streams_and_take_credit() {
+        let mut host = ready();
+        host.begin_call(Verb::Stream).unwrap();
+        assert_eq!((host.credit(1, 2), host.credit(7, 2)), (Ok(true), Ok(false)));
+        assert_eq!(arrives(&mut host, FrameKind::Item, 1, b"\xc0"), Ok(HostEvent::Item(1)));
+        assert_eq!(arrives(&mut host, FrameKind::Item, 1, b"\xc0"), Ok(HostEvent::Item(1)));
+        assert_eq!(code(arrives(&mut host, FrameKind::Item, 1, b"\xc0")), Code::NoCredit);
+
+        let mut host = ready();
+        host.begin_call(Verb::Function).unwrap();
+        assert_eq!(host.credit(1, 1).unwrap_err().code(), Code::UnexpectedFrame);
+        assert_eq!(code(arrives(&mut host, FrameKind::Item, 1, b"\xc0")), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn l12_credit_is_bounded() {
+        let mut host = ready();
+        host.begin_call(Verb::Stream).unwrap();
+        assert_eq!(host.credit(1, 0).unwrap_err().code(), Code::UnexpectedFrame);
+        assert_eq!((host.credit(1, CREDIT - 1), host.credit(1, 1)), (Ok(true), Ok(true)));
+        assert_eq!(host.credit(1, 1).unwrap_err().code(), Code::UnexpectedFrame);
+        assert_eq!(arrives(&mut host, FrameKind::Item, 1, b"\xc0"), Ok(HostEvent::Item(1)));
+        assert_eq!((host.credit(1, 1), host.credit_of(1)), (Ok(true), CREDIT));
+    }
+
+    #[test]
+    fn s14_cancelled_comes_after_cancel_alone_and_any_answer_stands() {
+        let mut host = ready();
+        for _ in 0..3 {
+            host.begin_call(Verb::Function).unwrap();
+        }
+        assert!(host.cancel(1) && host.cancel(2) && !host.cancel(1) && !host.cancel(9));
+        assert_eq!(arrives(&mut host, FrameKind::Cancelled, 1, EMPTY_BODY), Ok(HostEvent::Cancelled(1)));
+        assert_eq!(arrives(&mut host, FrameKind::Result, 2, b"\xc0"), Ok(HostEvent::Returned(2)));
+        assert!(!host.cancel(2));
+        assert_eq!(code(arrives(&mut host, FrameKind::Cancelled, 3, EMPTY_BODY)), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn s15_progress_is_of_a_call_and_log_of_one_or_none() {
+        let mut host = ready();
+        let progress = Progress { done: 1, total: Some(2), text: "half" };
+        let log = Log { level: 30, logger: "a", message: "b", created: 1.5, path: "", line: 0, function: "" };
+        let (told, logged) = (progress.to_body().unwrap(), log.to_body().unwrap());
+        assert_eq!(arrives(&mut host, FrameKind::Log, 0, &logged), Ok(HostEvent::Log(0, log)));
+        host.begin_call(Verb::Script).unwrap();
+        assert_eq!(arrives(&mut host, FrameKind::Log, 1, &logged), Ok(HostEvent::Log(1, log)));
+        assert_eq!(arrives(&mut host, FrameKind::Progress, 1, &told), Ok(HostEvent::Progress(1, progress)));
+        assert_eq!(code(arrives(&mut host, FrameKind::Log, 2, &logged)), Code::UnknownCall);
+    }
+
+    #[test]
+    fn s16_shutdown_comes_when_no_call_is_open() {
+        assert_eq!(new().shutdown().unwrap_err().code(), Code::UnexpectedFrame);
+        let mut host = ready();
+        host.begin_call(Verb::Function).unwrap();
+        assert_eq!(host.shutdown().unwrap_err().code(), Code::UnexpectedFrame);
+        arrives(&mut host, FrameKind::Result, 1, b"\xc0").unwrap();
+        assert_eq!(host.shutdown(), Ok(()));
+        assert_eq!(host.shutdown().unwrap_err().code(), Code::UnexpectedFrame);
+        assert_eq!(host.begin_call(Verb::Function).unwrap_err().code(), Code::UnexpectedFrame);
+        assert!(!host.is_closed());
+    }
+
+    #[test]
+    fn s17_the_smaller_limit_holds_and_an_error_says_whose_it_is() {
+        let mut host = new();
+        let own = Limits { memory: 100, depth: 9, ..Limits::default() };
+        assert_eq!(host.peer_limits(&own), own, "nothing has been said");
+        let theirs = Limits { memory: 200, depth: 5, ..Limits::default() };
+        let said = Hello::of(Role::Worker, theirs).to_body().unwrap();
+        host.handle(&head(FrameKind::Hello, 0), &said).unwrap();
+        assert_eq!(host.peer_limits(&own), Limits { memory: 100, depth: 5, ..Limits::default() });
+        let found = |code| host.blame(&own, Error::new(code).note("6 asked for, 5 allowed")).message();
+        assert!(found(Code::DepthLimit).ends_with("6 asked for, 5 allowed, by the peer's limit `depth`"));
+        assert!(found(Code::MemoryLimit).ends_with(": 6 asked for, 5 allowed"));
+        assert!(found(Code::Mutated).ends_with(": 6 asked for, 5 allowed"));
     }
 }

@@ -1,10 +1,15 @@
-//! The sandboxed end. It trusts the host, and still takes only what the rules allow.
+//! The sandboxed end: S1 to S6, S9, S12 to S17. It trusts the host, and still takes only what the rules allow.
 //!
-//! Whoever drives it answers a result that cannot be encoded by a failure (S8), and exits at the end of the stream (S10).
+//! Whoever drives it answers a value that cannot be encoded by a failure (S8), and exits at the end of the stream (S10) or when no call
+//! is open after SHUTDOWN (S16).
 
 use crate::error::{Code, Error, Result};
 use crate::frame::{FrameKind, Head};
-use crate::session::{Hello, Role};
+use crate::limits::Limits;
+use crate::session::call::check_control;
+use crate::session::calls::{Call, Calls, unknown};
+use crate::session::peer::Peer;
+use crate::session::{Credit, Hello, Role, State, Verb};
 
 /// What an accepted frame means to the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,84 +18,213 @@ pub enum WorkerEvent {
     Ready,
     /// A call of this id begins: the frame's value is the list of S4.
     Call(u64),
+    /// The host no longer wants this call, which is open.
+    Cancel(u64),
+    /// This stream may send more items: [`Worker::credit`].
+    Credit(u64),
+    /// No further call begins; the stream is to end when none is open.
+    Shutdown,
+    /// S14: CANCEL or CREDIT for a call that is over, whose answer was under way, or a second CANCEL.
+    Ignored,
+}
+
+/// How a call ends (S6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// RESULT.
+    Result,
+    /// ERROR.
+    Error,
+    /// CANCELLED, which only a call may be that was cancelled.
+    Cancelled,
+}
+
+impl End {
+    /// The frame that says so.
+    pub const fn kind(self) -> FrameKind {
+        match self {
+            End::Result => FrameKind::Result,
+            End::Error => FrameKind::Error,
+            End::Cancelled => FrameKind::Cancelled,
+        }
+    }
 }
 
 /// The worker's side of one session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Worker {
     state: State,
-    last_id: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Start,
-    Idle,
-    Open(u64),
-    Closed,
-}
-
-impl Default for Worker {
-    fn default() -> Self {
-        Worker::new()
-    }
+    calls: Calls,
+    peer: Peer,
 }
 
 impl Worker {
-    /// A session in which nothing has been said.
-    pub fn new() -> Worker {
-        Worker { state: State::Start, last_id: 0 }
+    /// A session in which nothing has been said; `limits` are those with which the worker decodes, as its [`Worker::hello`] says.
+    pub fn new(limits: Limits) -> Worker {
+        Worker { state: State::Start, calls: Calls::default(), peer: Peer::new(Role::Worker, limits) }
     }
 
-    /// Takes a frame that is complete; `body` is looked at only in control frames.
+    /// What the worker says first, on the driver's account.
+    pub fn hello(&self) -> &Hello {
+        self.peer.hello()
+    }
+
+    /// Takes a frame that is complete. `body` is looked at in control frames, and of a CALL the first two bytes, which tell its verb.
     ///
     /// # Errors
-    /// `unexpected_frame`, `unknown_call` for an id that does not rise by one (S5), those of [`Hello`]; the session is closed then.
+    /// `unexpected_frame`, `unknown_call`, those of the control body, `out_of_memory`; the session is closed then.
     pub fn handle(&mut self, head: &Head, body: &[u8]) -> Result<WorkerEvent> {
-        let event = self.judge(head, body);
-        self.state = match &event {
-            Ok(WorkerEvent::Ready) => State::Idle,
-            Ok(WorkerEvent::Call(id)) => State::Open(*id),
-            Err(_) => State::Closed,
+        let event = match self.state {
+            State::Closed => Err(out_of_turn(head.kind)),
+            // F10 comes before the turn.
+            _ => check_control(head.kind, body).and_then(|()| self.judge(head, body)),
         };
-        if let Ok(WorkerEvent::Call(id)) = event {
-            self.last_id = id;
+        if event.is_err() {
+            self.close();
         }
         event
     }
 
-    fn judge(&self, head: &Head, body: &[u8]) -> Result<WorkerEvent> {
+    fn judge(&mut self, head: &Head, body: &[u8]) -> Result<WorkerEvent> {
         match (self.state, head.kind) {
             (State::Start, FrameKind::Hello) => {
-                let peer = Hello::parse(body)?;
-                Hello::of(Role::Worker).agree(&peer).map(|_| WorkerEvent::Ready)
+                self.peer.take(body)?;
+                self.state = State::Ready;
+                Ok(WorkerEvent::Ready)
             }
-            (State::Idle, FrameKind::Call) if head.call_id == self.last_id.saturating_add(1) => {
-                Ok(WorkerEvent::Call(head.call_id))
+            (State::Ready, FrameKind::Call) => self.begin(head.call_id, body),
+            (State::Ready, FrameKind::Shutdown) => {
+                self.state = State::Ending;
+                Ok(WorkerEvent::Shutdown)
             }
-            (State::Idle, FrameKind::Call) => Err(Error::new(Code::UnknownCall)
-                .note(format_args!("call {} after {}", head.call_id, self.last_id))),
-            (_, kind) => {
-                Err(Error::new(Code::UnexpectedFrame).note(format_args!("{} from the host", kind.name())))
+            (State::Ready | State::Ending, FrameKind::Cancel) => Ok(match self.meant(head)? {
+                Some(call) if !call.cancelled => {
+                    call.cancelled = true;
+                    WorkerEvent::Cancel(head.call_id)
+                }
+                _ => WorkerEvent::Ignored,
+            }),
+            (State::Ready | State::Ending, FrameKind::Credit) => {
+                let items = Credit::parse(body)?.items;
+                let Some(call) = self.meant(head)? else { return Ok(WorkerEvent::Ignored) };
+                call.allow(items)?;
+                Ok(WorkerEvent::Credit(head.call_id))
             }
+            (_, kind) => Err(out_of_turn(kind)),
         }
     }
 
-    /// Ends the open call: the id that its one answer carries.
-    ///
-    /// # Errors
-    /// `unexpected_frame` when no call is open.
-    pub fn end_call(&mut self) -> Result<u64> {
-        let State::Open(id) = self.state else {
-            return Err(Error::new(Code::UnexpectedFrame).note("an answer without a call"));
-        };
-        self.state = State::Idle;
-        Ok(id)
+    /// S5.
+    fn begin(&mut self, id: u64, body: &[u8]) -> Result<WorkerEvent> {
+        let last = self.calls.last();
+        if last.checked_add(1) != Some(id) {
+            return Err(Error::new(Code::UnknownCall).note(format_args!("call {id} after {last}")));
+        }
+        if self.calls.check_room().is_err() {
+            return Err(Error::new(Code::UnexpectedFrame)
+                .note(format_args!("call {id} while {} are open", self.calls.len())));
+        }
+        self.calls.begin(Verb::of_body(body)?).map(WorkerEvent::Call)
     }
 
-    /// Ends the session: every later step is refused (S9).
+    /// S14: the open call that the host means; none where it is over, which the host did not know.
+    fn meant(&mut self, head: &Head) -> Result<Option<&mut Call>> {
+        let last = self.calls.last();
+        if head.call_id > last {
+            return Err(unknown(head.kind.name(), head.call_id, last));
+        }
+        Ok(self.calls.get_mut(head.call_id))
+    }
+
+    fn opened(&self, what: &str, id: u64) -> Result<&Call> {
+        if self.is_closed() {
+            return Err(Error::new(Code::UnexpectedFrame).note(format_args!("{what} in a closed session")));
+        }
+        self.calls.get(id).ok_or_else(|| unknown(what, id, self.calls.last()))
+    }
+
+    /// S15: whether PROGRESS and LOG of this call may be sent.
+    ///
+    /// # Errors
+    /// `unknown_call`; `unexpected_frame` after the session has closed.
+    pub fn check_open(&self, id: u64) -> Result<()> {
+        self.opened("a frame", id).map(|_| ())
+    }
+
+    /// S12, S13: an item is to be sent, which takes one credit.
+    ///
+    /// # Errors
+    /// `no_credit`, `unknown_call`; `unexpected_frame` for a call that is no stream, and after the session has closed. Nothing has
+    /// changed then.
+    pub fn item(&mut self, id: u64) -> Result<()> {
+        self.opened("ITEM", id)?.check_item()?;
+        if let Some(call) = self.calls.get_mut(id) {
+            call.credit = call.credit.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// Whether a call may end so.
+    ///
+    /// # Errors
+    /// As [`Worker::end_call`].
+    pub fn check_end(&self, id: u64, end: End) -> Result<()> {
+        let call = self.opened(end.kind().name(), id)?;
+        match end {
+            End::Result | End::Error => Ok(()),
+            End::Cancelled => call.check_cancelled(),
+        }
+    }
+
+    /// S6: the one answer of a call is to be sent, and it is over.
+    ///
+    /// # Errors
+    /// `unknown_call`; `unexpected_frame` for CANCELLED without CANCEL, and after the session has closed. Nothing has changed then.
+    pub fn end_call(&mut self, id: u64, end: End) -> Result<()> {
+        self.check_end(id, end)?;
+        self.calls.end(id);
+        Ok(())
+    }
+
+    /// S13: the items that a stream may send now; 0 for any other call.
+    pub fn credit(&self, id: u64) -> u64 {
+        self.calls.get(id).map_or(0, |call| u64::from(call.credit))
+    }
+
+    /// S14: whether the host no longer wants this call.
+    pub fn is_cancelled(&self, id: u64) -> bool {
+        self.calls.get(id).is_some_and(|call| call.cancelled)
+    }
+
+    /// S16: whether the host has said SHUTDOWN.
+    pub fn is_ending(&self) -> bool {
+        self.state == State::Ending
+    }
+
+    /// S17: what the worker may send: `own`, an encoder's limits, and where the host's are smaller those.
+    pub fn peer_limits(&self, own: &Limits) -> Limits {
+        self.peer.limits(own)
+    }
+
+    /// S17: an encoder's error under [`Worker::peer_limits`], which says so where a limit of the host's was met.
+    pub fn blame(&self, own: &Limits, error: Error) -> Error {
+        self.peer.blame(own, error)
+    }
+
+    /// How many calls are open.
+    pub fn open(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether a call is open.
+    pub fn is_open(&self, id: u64) -> bool {
+        self.calls.get(id).is_some()
+    }
+
+    /// Ends the session: no call is open any more, and every later step is refused (S9).
     pub fn close(&mut self) {
         self.state = State::Closed;
+        self.calls.clear();
     }
 
     /// Whether it has ended.
@@ -99,23 +233,136 @@ impl Worker {
     }
 }
 
+#[cold]
+fn out_of_turn(kind: FrameKind) -> Error {
+    Error::new(Code::UnexpectedFrame).note(format_args!("{} from the host", kind.name()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{CREDIT, OPEN_CALLS};
+    use crate::session::EMPTY_BODY;
+
+    const FUNCTION: &[u8] = b"\x95\x00";
+    const STREAM: &[u8] = b"\x95\x02";
 
     fn head(kind: FrameKind, call_id: u64) -> Head {
         Head { kind, call_id, body_len: 1, data_len: 0 }
     }
 
+    fn ready() -> Worker {
+        let mut worker = Worker::new(Limits::default());
+        let hello = Hello::of(Role::Host, Limits::default()).to_body().unwrap();
+        assert_eq!(worker.handle(&head(FrameKind::Hello, 0), &hello), Ok(WorkerEvent::Ready));
+        worker
+    }
+
+    /// One whose calls are open.
+    fn with(calls: &[&[u8]]) -> Worker {
+        let mut worker = ready();
+        for (id, body) in (1..).zip(calls) {
+            assert_eq!(worker.handle(&head(FrameKind::Call, id), body), Ok(WorkerEvent::Call(id)));
+        }
+        worker
+    }
+
+    fn refused<T: std::fmt::Debug>(result: Result<T>) -> Code {
+        result.unwrap_err().code()
+    }
+
+    fn credit(items: u32) -> Vec<u8> {
+        Credit { items }.to_body().unwrap()
+    }
+
     #[test]
     fn s5_call_ids_rise_by_one() {
-        let mut worker = Worker::new();
-        let hello = Hello::of(Role::Host).to_body().unwrap();
-        assert_eq!(worker.handle(&head(FrameKind::Hello, 0), &hello), Ok(WorkerEvent::Ready));
-        assert_eq!(worker.end_call().unwrap_err().code(), Code::UnexpectedFrame);
-        assert_eq!(worker.handle(&head(FrameKind::Call, 1), &[]), Ok(WorkerEvent::Call(1)));
-        assert_eq!(worker.end_call(), Ok(1));
-        assert_eq!(worker.handle(&head(FrameKind::Call, 3), &[]).unwrap_err().code(), Code::UnknownCall);
-        assert_eq!(worker.handle(&head(FrameKind::Call, 2), &[]).unwrap_err().code(), Code::UnexpectedFrame);
+        let mut worker = with(&[FUNCTION, STREAM]);
+        assert_eq!(worker.end_call(2, End::Result), Ok(()));
+        assert_eq!(refused(worker.end_call(2, End::Error)), Code::UnknownCall);
+        assert_eq!(refused(worker.handle(&head(FrameKind::Call, 4), FUNCTION)), Code::UnknownCall);
+        assert_eq!(refused(worker.handle(&head(FrameKind::Call, 3), FUNCTION)), Code::UnexpectedFrame);
+        assert_eq!(refused(worker.end_call(1, End::Result)), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn s4_a_call_says_what_it_is() {
+        for body in [&b"\x95\x03"[..], b"\x94\x00", b"\x95", b"", b"\x95\xcc\x00"] {
+            assert_eq!(refused(ready().handle(&head(FrameKind::Call, 1), body)), Code::BadCall, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn l11_a_call_too_many_is_unexpected() {
+        let mut worker = with(&[FUNCTION; OPEN_CALLS]);
+        assert_eq!((worker.open(), worker.is_open(1024)), (1024, true));
+        assert_eq!(worker.end_call(77, End::Error), Ok(()));
+        assert_eq!(worker.handle(&head(FrameKind::Call, 1025), FUNCTION), Ok(WorkerEvent::Call(1025)));
+        assert_eq!(refused(worker.handle(&head(FrameKind::Call, 1026), FUNCTION)), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn s12_s13_an_item_takes_a_credit_of_a_stream() {
+        let mut worker = with(&[STREAM, FUNCTION]);
+        assert_eq!(refused(worker.item(1)), Code::NoCredit);
+        let (first, second) = (head(FrameKind::Credit, 1), head(FrameKind::Credit, 2));
+        assert_eq!(worker.handle(&first, &credit(1)), Ok(WorkerEvent::Credit(1)));
+        assert_eq!((worker.credit(1), worker.credit(2)), (1, 0));
+        assert_eq!((worker.item(1), worker.credit(1)), (Ok(()), 0));
+        assert_eq!(refused(worker.item(1)), Code::NoCredit);
+        assert_eq!(refused(worker.item(2)), Code::UnexpectedFrame);
+        assert_eq!(refused(worker.item(3)), Code::UnknownCall);
+        assert_eq!(refused(worker.handle(&second, &credit(1))), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn l12_credit_past_the_most_is_unexpected() {
+        let mut worker = with(&[STREAM]);
+        let more = head(FrameKind::Credit, 1);
+        assert_eq!(worker.handle(&more, &credit(CREDIT)), Ok(WorkerEvent::Credit(1)));
+        assert_eq!(worker.item(1), Ok(()));
+        assert_eq!(worker.handle(&more, &credit(1)), Ok(WorkerEvent::Credit(1)));
+        assert_eq!(refused(worker.handle(&more, &credit(1))), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn s14_cancel_of_a_call_that_is_over_is_ignored() {
+        let mut worker = with(&[FUNCTION, STREAM]);
+        assert_eq!(refused(worker.end_call(1, End::Cancelled)), Code::UnexpectedFrame);
+        assert_eq!(worker.handle(&head(FrameKind::Cancel, 1), EMPTY_BODY), Ok(WorkerEvent::Cancel(1)));
+        assert_eq!(worker.handle(&head(FrameKind::Cancel, 1), EMPTY_BODY), Ok(WorkerEvent::Ignored));
+        assert_eq!((worker.is_cancelled(1), worker.is_cancelled(2)), (true, false));
+        assert_eq!(worker.end_call(1, End::Cancelled), Ok(()));
+        assert_eq!(worker.end_call(2, End::Result), Ok(()));
+        for id in [1, 2] {
+            assert_eq!(worker.handle(&head(FrameKind::Cancel, id), EMPTY_BODY), Ok(WorkerEvent::Ignored));
+            assert_eq!(worker.handle(&head(FrameKind::Credit, id), &credit(9)), Ok(WorkerEvent::Ignored));
+        }
+        assert_eq!(refused(worker.handle(&head(FrameKind::Cancel, 3), EMPTY_BODY)), Code::UnknownCall);
+        let mut worker = ready();
+        assert_eq!(refused(worker.handle(&head(FrameKind::Credit, 1), &credit(1))), Code::UnknownCall);
+    }
+
+    #[test]
+    fn s16_after_shutdown_calls_run_to_their_end_and_none_begins() {
+        let mut worker = with(&[STREAM]);
+        assert_eq!(worker.handle(&head(FrameKind::Shutdown, 0), EMPTY_BODY), Ok(WorkerEvent::Shutdown));
+        assert_eq!(worker.handle(&head(FrameKind::Credit, 1), &credit(1)), Ok(WorkerEvent::Credit(1)));
+        assert_eq!((worker.item(1), worker.end_call(1, End::Result)), (Ok(()), Ok(())));
+        assert!(worker.is_ending() && !worker.is_closed());
+        assert_eq!(refused(worker.handle(&head(FrameKind::Call, 2), FUNCTION)), Code::UnexpectedFrame);
+        let mut worker = ready();
+        worker.handle(&head(FrameKind::Shutdown, 0), EMPTY_BODY).unwrap();
+        let again = worker.handle(&head(FrameKind::Shutdown, 0), EMPTY_BODY);
+        assert_eq!(refused(again), Code::UnexpectedFrame);
+    }
+
+    #[test]
+    fn s2_a_control_body_comes_before_the_turn_and_s9_before_both() {
+        let mut worker = Worker::new(Limits::default());
+        assert_eq!(refused(worker.handle(&head(FrameKind::Cancel, 1), b"\xc0")), Code::BadControl);
+        assert_eq!(refused(worker.handle(&head(FrameKind::Cancel, 1), b"\xc0")), Code::UnexpectedFrame);
+        let mut worker = Worker::new(Limits::default());
+        assert_eq!(refused(worker.handle(&head(FrameKind::Cancel, 1), EMPTY_BODY)), Code::UnexpectedFrame);
     }
 }

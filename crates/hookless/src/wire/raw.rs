@@ -49,6 +49,11 @@ pub(crate) fn big_int(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) -> Wr
 }
 
 #[inline]
+pub(crate) fn nil(out: &mut Vec<u8>) -> Written {
+    memory::push(out, NIL)
+}
+
+#[inline]
 pub(crate) fn float(out: &mut Vec<u8>, value: f64) -> Written {
     with(out, FLOAT64, value.to_bits().to_be_bytes())
 }

@@ -1,0 +1,154 @@
+//! A frame on its way out: what is left of it, and the memory that it is sent from.
+
+use std::io::IoSlice;
+
+use hookless::frame::padding;
+use hookless::{Code, Error};
+use pyo3::prelude::*;
+use rustix::io::Errno;
+
+use super::link::{Link, Pushed};
+
+use crate::ffi::pinned::Pinned;
+
+/// Slices that are handed to the kernel at once: no memory is asked for to send.
+const SLICES: usize = 64;
+
+static ZEROS: [u8; 64] = [0; 64];
+
+/// The entries of a data region, each after so many zero bytes.
+pub(crate) struct Entries(Vec<(usize, Pinned)>);
+
+impl Entries {
+    /// Those of a region that follows `frame_len` bytes of head and body.
+    pub(super) fn of(frame_len: usize, region: &[Bound<'_, PyAny>]) -> hookless::Result<Entries> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(region.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+        let mut filled = frame_len as u64;
+        for entry in region {
+            let (gap, pinned) = (padding(filled), Pinned::of(entry)?);
+            filled += gap + pinned.bytes().len() as u64;
+            all.push((gap as usize, pinned));
+        }
+        Ok(Entries(all))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// How much of a frame is gone. Each byte leaves exactly once: what a short write took is not sent again.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cursor {
+    /// The first part that is not yet gone, and how many bytes of it are. Part 0 is head and body, each entry has two more: zeros and bytes.
+    part: usize,
+    gone: usize,
+}
+
+/// The parts of a frame.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'a> {
+    pub(super) frame: &'a [u8],
+    pub(super) entries: &'a Entries,
+}
+
+impl<'a> Parts<'a> {
+    fn part(&self, index: usize) -> Option<&'a [u8]> {
+        let Some(behind) = index.checked_sub(1) else { return Some(self.frame) };
+        let (gap, pinned) = self.entries.0.get(behind / 2)?;
+        Some(if behind.is_multiple_of(2) { &ZEROS[..*gap] } else { pinned.bytes() })
+    }
+
+    /// The next slices to be sent, of at most `most` bytes together, and how many they are; none when all is gone.
+    pub(super) fn slices(&self, cursor: Cursor, most: usize) -> ([IoSlice<'a>; SLICES], usize) {
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let (mut count, mut skip, mut left, mut index) = (0, cursor.gone, most, cursor.part);
+        while let Some(part) = self.part(index).filter(|_| count < SLICES && left > 0) {
+            let rest = &part[skip.min(part.len())..];
+            let now = &rest[..rest.len().min(left)];
+            if !now.is_empty() {
+                slices[count] = IoSlice::new(now);
+                count += 1;
+            }
+            left -= now.len();
+            skip = 0;
+            index += 1;
+        }
+        (slices, count)
+    }
+
+    /// Says that so many bytes are gone.
+    pub(super) fn advance(&self, cursor: &mut Cursor, mut count: usize) {
+        while let Some(part) = self.part(cursor.part) {
+            let left = part.len() - cursor.gone;
+            if count < left {
+                cursor.gone += count;
+                return;
+            }
+            count -= left;
+            *cursor = Cursor { part: cursor.part + 1, gone: 0 };
+        }
+    }
+
+    pub(super) fn is_gone(&self, cursor: Cursor) -> bool {
+        self.part(cursor.part).is_none()
+    }
+}
+
+/// A frame that waits, or the rest of one. To be dropped with the GIL held where [`Packet::holds_objects`].
+pub(crate) struct Packet {
+    frame: Vec<u8>,
+    entries: Entries,
+    cursor: Cursor,
+    /// Whether it opens a call: the peer may be at work on others, and not read it.
+    pub(super) is_call: bool,
+}
+
+impl Packet {
+    /// The rest of a frame. Its bytes are copied where few are left, and taken from `frame` otherwise.
+    pub(super) fn rest(
+        frame: &mut Vec<u8>,
+        entries: Entries,
+        mut cursor: Cursor,
+        is_call: bool,
+    ) -> hookless::Result<Packet> {
+        /// A buffer that the encoder does not keep for the next frame anyway.
+        const TAKEN: usize = 1 << 20;
+        let left = if cursor.part == 0 { &frame[cursor.gone..] } else { &[] };
+        let frame = if left.len() >= TAKEN {
+            std::mem::take(frame)
+        } else {
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(left.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
+            copy.extend_from_slice(left);
+            if cursor.part == 0 {
+                cursor.gone = 0;
+            }
+            copy
+        };
+        Ok(Packet { frame, entries, cursor, is_call })
+    }
+
+    /// Sends as much of it as is taken.
+    pub(super) fn push(&mut self, link: &Link, most: &mut usize) -> Result<Pushed, Errno> {
+        let parts = Parts { frame: &self.frame, entries: &self.entries };
+        link.push(parts, &mut self.cursor, most)
+    }
+
+    /// Names the call that it is of. Its head is there until it is sent.
+    pub(super) fn name(&mut self, call_id: u64) {
+        name(&mut self.frame, call_id);
+    }
+
+    pub(super) fn holds_objects(&self) -> bool {
+        !self.entries.is_empty()
+    }
+}
+
+/// Puts the call's id into a head (F5): it is known only when the frame takes its place in the stream.
+pub(super) fn name(frame: &mut [u8], call_id: u64) {
+    if let Some(field) = frame.get_mut(8..16) {
+        field.copy_from_slice(&call_id.to_be_bytes());
+    }
+}

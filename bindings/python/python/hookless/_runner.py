@@ -145,7 +145,7 @@ class Runner:
             # Signals that came meanwhile, down to the line before, were only noticed.
             if not self._noticed or self.ended:
                 break
-        if self._armed is call and not was_unwanted and (call.cancelled or self.ended):
+        if not was_unwanted and (call.cancelled or self.ended):
             self._armed = None
             raise Cancelled("the host is gone" if self.ended else "the host has cancelled this call")
 

@@ -107,10 +107,10 @@ def nested() -> int:
 class Counted(deque[Any]):
     """The outbox's entries: how many there were."""
 
-    count = 0
+    seen = 0
 
     def append(self, entry: Any) -> None:
-        self.count += 1
+        self.seen += 1
         super().append(entry)
 
 
@@ -148,7 +148,7 @@ def main(part: str) -> None:
         assert ends[2] == ("result", 2), f"step {step}: {ends}"
         assert ends[1] in allowed and (ends[1] == ("cancelled",) or not armed), f"step {step}: {ends}"
         # What was said is sent, also if the code was interrupted while it said so.
-        assert part != "logs" or len(channel.of("log")) == entries.count, f"step {step}"
+        assert part != "logs" or len(channel.of("log")) == entries.seen, f"step {step}"
         assert driver._armed is None and not driver._masked and not driver.calls, f"step {step}"
         seen.add(ends[1])
     assert seen == allowed and step > 200, (seen, step)

@@ -130,7 +130,7 @@ def test_traceback_shows_no_frame_of_the_driver() -> None:
 
 def closes_its_streams() -> None:
     """As foreign code does that means to be thorough."""
-    sys.stdout = sys.stderr = None  # type: ignore[assignment]
+    sys.stdout = sys.stderr = None
 
 
 def test_streams_that_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:

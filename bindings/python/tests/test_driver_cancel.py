@@ -263,7 +263,7 @@ def sends_while_cancelled() -> None:
         send(*frame)
         LOG.append("sent")
 
-    scripted.channel.progress = slow  # type: ignore[method-assign]
+    scripted.channel.progress = slow  # type: ignore[method-assign, assignment]
     try:
         worker.progress(1)
     finally:

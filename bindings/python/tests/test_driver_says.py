@@ -138,9 +138,10 @@ def test_progress_that_is_refused(given: Any, kind: str, text: str) -> None:
 
 
 def test_outside_of_a_child() -> None:
-    for use in (lambda: worker.progress(1), lambda: worker.deny("x")):
-        with pytest.raises(RuntimeError, match="child"):
-            use()
+    with pytest.raises(RuntimeError, match="child"):
+        worker.progress(1)
+    with pytest.raises(RuntimeError, match="child"):
+        worker.deny("x")
 
 
 def in_a_thread(*given: Any) -> None:
@@ -356,7 +357,12 @@ def floods(count: int) -> None:
     assert isinstance(driver, Driver)
     driver._masked = True
     scripted.channel.busy = True
-    thread = threading.Thread(target=lambda: [NAMED.warning("%d", one) for one in range(count)])
+
+    def work() -> None:
+        for one in range(count):
+            NAMED.warning("%d", one)
+
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     scripted.channel.busy = driver._masked = False

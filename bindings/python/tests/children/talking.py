@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import hookless
@@ -19,7 +19,7 @@ def echo(*args: Any) -> Any:
     return args
 
 
-def numbers(count: int) -> Iterator[int]:
+def numbers(count: int) -> Generator[int, None, str]:
     yield from range(count)
     return "end"
 
@@ -126,7 +126,12 @@ def closed() -> Iterator[int]:
 
 def reports_of_a_thread() -> None:
     """The main thread waits for what only the host can bring about: nobody but it can send."""
-    thread = threading.Thread(target=lambda: [worker.progress(1), LOGGER.warning("thread")])
+
+    def work() -> None:
+        worker.progress(1)
+        LOGGER.warning("thread")
+
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     time.sleep(60)

@@ -26,7 +26,7 @@ class Cancelled(BaseException):
     It interrupts what waits, as `time.sleep` or `Lock.acquire` do, and nothing that computes in C. It comes
     once; `finally` and `with` blocks run. Code that swallows it goes on, until the host's patience ends and
     the child is stopped. A generator that waits for its next item is closed instead, a coroutine gets
-    `asyncio.CancelledError`.
+    `asyncio.CancelledError`. A module whose import it interrupts may not load again in this process.
     """
 
 
@@ -58,8 +58,8 @@ def deny(text: str) -> None:
 def progress(done: SupportsIndex, total: SupportsIndex | None = None, text: str = "") -> None:
     """Tell the host how far this call has come: `done` of `total`, in units of your own, and a line of text.
 
-    Cheap enough for an inner loop: a call sends one report in 50 ms at most. One that comes sooner is held
-    back; the next one takes its place, and the last one is sent before the call's outcome.
+    A call sends one report in 50 ms at most. One that comes sooner is held back; the next one takes its
+    place, and the last one is sent before the call's outcome.
 
     Any thread may call it. The report belongs to the call in whose context the code runs, which threads made
     by `asyncio.to_thread` inherit, or else to the plain function that runs just now. When there is no such

@@ -42,14 +42,22 @@ def test_l10_arrays_of_the_region_count() -> None:
     assert (caught.value.code, caught.value.offset) == ("undelivered_limit", 0)
 
 
-def test_l10_one_frame_and_sessions_never_meet_it() -> None:
-    """A session reads a frame at a time, so that the sum over its calls is no matter."""
+def test_l10_one_frame_alone_never_meets_it() -> None:
+    """Nothing waits beside it."""
     least = Limits(undelivered=0)
     assert hookless.loads(FRAME, limits=least) == hookless.decode([FRAME], limits=least) == [None, "x"]
     assert len(Decoder(limits=least).feed(FRAME)) == 1
-    with Worker(isolation="none", limits=least) as worker:
-        for number in range(5):
-            assert worker.call("builtins:str", number) == str(number)
+
+
+def test_l10_a_session_at_the_limit_and_one_past() -> None:
+    """An answer counts until its call has it, so that many in turn are no matter; past it the session ends."""
+    size = 1 << 20
+    with Worker(isolation="none", limits=Limits(undelivered=128 + 96 + size)) as worker:
+        for _ in range(5):
+            assert worker.call("builtins:bytes", size) == bytes(size)
+        with pytest.raises(hookless.LimitExceeded) as caught:
+            worker.call("builtins:bytes", size + 1)
+        assert caught.value.code == "undelivered_limit" and not worker.is_alive
 
 
 @pytest.mark.parametrize("past", [0, 1])
@@ -149,13 +157,18 @@ FLOODS = {
     ),
     "an array that does not come": (
         naive.frame(
-            naive.ndarray(naive.dtype("u", "|", 1), [1 << 27], b""),
+            naive.ndarray(naive.dtype("u", "|", 1), [1 << 25], b""),
             kind=naive.RESULT,
             call_id=2,
-            data_length=1 << 27,
+            data_length=1 << 25,
         ),
         b"",
         "Stalled",
+    ),
+    "an array past what a session holds": (
+        naive.frame(b"\x90", kind=naive.RESULT, call_id=2, data_length=64 << 20),
+        b"",
+        "LimitExceeded undelivered_limit",
     ),
     # unknown_call or unexpected_frame: before the next call is sent, or after (S6).
     "answers without end": (RESULT, RESULT, "ProtocolError un"),

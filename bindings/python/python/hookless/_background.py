@@ -21,7 +21,9 @@ def in_thread(work: Callable[[], _T], undo: Callable[[_T], object] | None = None
         try:
             result = work()
         except BaseException as error:  # noqa: BLE001 (raised again by who waits)
-            tell(fail, error)
+            # Without this frame, which holds the future that is to hold the error.
+            below = error.__traceback__.tb_next if error.__traceback__ is not None else None
+            tell(fail, error.with_traceback(below))
         else:
             if not tell(finish, result) and undo is not None:
                 undo(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -91,8 +92,10 @@ async def wait_async(seconds: float, value: Any = "waited") -> Any:
     return value
 
 
-def swallow() -> NoReturn:
-    """Does not end when it is cancelled."""
+def swallow(ignores: bool = False) -> NoReturn:
+    """Does not end when it is cancelled, nor when SIGTERM asks it to."""
+    if ignores:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while True:
         with contextlib.suppress(worker.Cancelled):
             time.sleep(60)

@@ -360,7 +360,7 @@ def test_frames_that_come_when_the_stack_is_full() -> None:
     assert set(ends.values()) == {("result", 2)}
 
 
-@pytest.mark.parametrize("part", ["call", "fails", "stream", "closes", "reports"])
+@pytest.mark.parametrize("part", ["call", "fails", "stream", "closes", "reports", "logs", "nested"])
 def test_signal_at_each_step(part: str) -> None:
     """A program of its own, see there."""
     program = Path(__file__).parent / "interrupting_child.py"

@@ -21,15 +21,9 @@ from hookless.errors import IsolationError
 # expressions that they load, take as long as all the rest; logging takes that long again.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from signal import SIGURG
     from typing import Any
-else:
-    from _signal import SIGURG  # `signal` loads `enum`
 
 __all__ = ["main", "run_function"]
-
-# Commands and a constant of Linux's fcntl: who is signalled, a thread of that number, and with which signal.
-_F_SETSIG, _F_SETOWN_EX, _F_OWNER_TID = 10, 15, 0
 
 
 def main(request: str) -> None:
@@ -41,9 +35,7 @@ def main(request: str) -> None:
     """
     status = 1
     try:
-        settings = loads(bytes.fromhex(request))
-        limits = Limits(**settings["limits"])
-        channel = Channel(_prepare(settings), "worker", limits=limits, stall=settings["stall"])
+        channel = _prepare(loads(bytes.fromhex(request)))
         channel.hello()
         driver = Driver(channel, channel.peer_limits)
         hookless.worker._driver = driver
@@ -60,8 +52,8 @@ def main(request: str) -> None:
         os._exit(status)
 
 
-def _prepare(settings: dict[str, Any]) -> int:
-    """Give up what foreign code shall not have; return the descriptor of the channel."""
+def _prepare(settings: dict[str, Any]) -> Channel:
+    """Give up what foreign code shall not have; return the channel."""
     descriptor: int = settings["fd"]
     report: int = settings["report"]
     close_descriptors([descriptor, report])
@@ -70,31 +62,16 @@ def _prepare(settings: dict[str, Any]) -> int:
     # What foreign code starts must not hold the channel open when this process is gone.
     os.set_inheritable(descriptor, False)
     os.register_at_fork(after_in_child=lambda: _cut_off(descriptor))
-    _signal_arrivals(descriptor)
+    limits = Limits(**settings["limits"])
+    channel = Channel(descriptor, "worker", limits=limits, stall=settings["stall"])
+    channel.listen_setup()
     _lock_down(settings, report)
     hookless.worker._channel = descriptor
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     sys.argv[:] = ["hookless"]
     sys.path[:0] = settings["paths"]
-    return descriptor
-
-
-def _signal_arrivals(descriptor: int) -> None:
-    """Have the kernel send SIGURG to this thread when something comes, once the channel listens.
-
-    Before the lockdown, which denies these commands for every descriptor. Where the system has none, a call
-    cannot be interrupted from within; the host's patience ends it.
-    """
-    import fcntl
-
-    try:
-        # struct f_owner_ex: two ints. The main thread has the number of its process.
-        owner = b"".join(one.to_bytes(4, sys.byteorder) for one in (_F_OWNER_TID, os.getpid()))
-        fcntl.fcntl(descriptor, _F_SETOWN_EX, owner)
-        fcntl.fcntl(descriptor, _F_SETSIG, SIGURG)
-    except OSError:
-        pass
+    return channel
 
 
 def _lock_down(settings: dict[str, Any], report: int) -> None:

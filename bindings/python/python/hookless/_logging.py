@@ -8,20 +8,18 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from hookless._safe import controlled, exact_text
+from hookless._safe import exact_text
 
 if TYPE_CHECKING:
     from hookless._driver import Driver
 
 __all__ = ["follow"]
 
-# Bytes of each text (proto/session.md).
-_NAME, _MESSAGE, _PATH = 256, 32_768, 4096
+# Characters of a text that are kept: as many as it may have bytes at the most, to which the channel cuts it.
+_KEPT = 32_768
 
+# One past the largest level and line (proto/session.md).
 _LEVELS, _LINES = 1 << 16, 1 << 32
-
-# 10000-01-01: the first second that no date of Python's has.
-_CREATED = 253_402_300_800.0
 
 
 def follow(driver: Driver) -> None:
@@ -59,12 +57,12 @@ class _ToHost(logging.Handler):
         try:
             line = (
                 _number(record.levelno, _LEVELS),
-                _text(record.name, _NAME),
-                controlled(_message(record), _MESSAGE),
-                _time(record.created),
-                _text(record.pathname, _PATH),
+                _text(record.name),
+                _message(record)[:_KEPT],
+                float(record.created),
+                _text(record.pathname),
                 _number(record.lineno, _LINES),
-                _text(record.funcName, _NAME),
+                _text(record.funcName),
             )
         except Exception:  # noqa: BLE001 (arguments that do not fit the message: Python's own handlers say so too)
             self.handleError(record)
@@ -81,14 +79,9 @@ def _message(record: logging.LogRecord) -> str:
     return "\n".join(parts)
 
 
-def _text(value: object, most: int) -> str:
-    return controlled(exact_text(value) or "", most)
+def _text(value: object) -> str:
+    return (exact_text(value) or "")[:_KEPT]
 
 
 def _number(value: Any, end: int) -> int:
     return min(max(int(value), 0), end - 1) if value is not None else 0
-
-
-def _time(value: Any) -> float:
-    seconds = float(value)
-    return seconds if 0 <= seconds < _CREATED else 0.0

@@ -11,7 +11,7 @@ from _thread import get_ident
 from hookless._attributes import DENIALS
 from hookless._calls import CURRENT, Call
 from hookless._outbox import Outbox
-from hookless.errors import ProtocolError
+from hookless.errors import DecodeError, ProtocolError, Stalled
 from hookless.worker import Cancelled
 
 TYPE_CHECKING = False
@@ -138,14 +138,14 @@ class Runner:
                     self._noticed = True
                     return
                 # What another handler of foreign code raised in here is for foreign code.
-                if not self._is_end(error):
+                if not self.is_end(error):
                     raise
             finally:
                 self._masked = False
             # Signals that came meanwhile, down to the line before, were only noticed.
             if not self._noticed or self.ended:
                 break
-        if self._armed is call and not was_unwanted and (call.cancelled or self.ended):
+        if not was_unwanted and (call.cancelled or self.ended):
             self._armed = None
             raise Cancelled("the host is gone" if self.ended else "the host has cancelled this call")
 
@@ -156,16 +156,16 @@ class Runner:
             if not self.ended:
                 self.outbox.post()
         except BaseException as error:
-            if not self._is_end(error):
+            if not self.is_end(error):
                 raise
         finally:
             self._masked = masked
         if self._noticed and self._armed is not None and not masked:
             self._look()
 
-    def _is_end(self, error: BaseException) -> bool:
-        """Whether an error is the end of the channel; it is kept for `run`."""
-        if not self.channel.closed and not isinstance(error, ConnectionError):
+    def is_end(self, error: BaseException) -> bool:
+        """Whether an error is the end of the session (S9), which `run` raises, or foreign code's own."""
+        if not isinstance(error, (DecodeError, ProtocolError, Stalled, ConnectionError)):
             return False
         self.broken = error
         self.ended = True

@@ -21,7 +21,6 @@ __all__ = [
     "Broken",
     "attempt",
     "cap",
-    "controlled",
     "exact_text",
     "inherits",
     "lineage",
@@ -115,13 +114,6 @@ def cap(text: str, most: int) -> str:
     while most and data[most] & 0xC0 == 0x80:
         most -= 1
     return data[:most].decode("utf-8", "surrogatepass")
-
-
-def controlled(text: str, most: int) -> str:
-    """Return the beginning of a text as a control body takes it: at most `most` bytes, surrogates escaped."""
-    # A character has at least one byte.
-    text = text[:most]
-    return text if text.isascii() else cap(text.encode("utf-8", "backslashreplace").decode(), most)
 
 
 def short_repr(value: object) -> str:

@@ -74,7 +74,7 @@ class Tasks:
             self.loop.run_forever()
         except BaseException as error:
             # asyncio lets SystemExit and KeyboardInterrupt of any task out; a call's own has its outcome.
-            if driver.channel.closed or isinstance(error, ConnectionError):
+            if driver.is_end(error):
                 raise
         finally:
             driver.in_loop = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookless._attributes import DENIAL_BYTES
-from hookless._safe import cap, controlled
+from hookless._safe import cap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cancelled", "channel_fd", "deny", "progress"]
 
-# Bytes of the text of a report, and one past the largest count (proto/session.md).
-_TEXT_BYTES = 1024
+# One past the largest count (proto/session.md).
 _COUNTS = 1 << 64
 
 _channel: int | None = None
@@ -67,14 +66,14 @@ def progress(done: SupportsIndex, total: SupportsIndex | None = None, text: str 
     call, or its outcome is sent already, nothing happens. The main thread does the sending; that of another
     thread waits until the main thread can, which is not in the midst of a long computation in C.
 
-    Counts are ints from 0 below 2**64; of `text`, 1024 bytes of UTF-8 are sent, lone surrogates escaped.
+    Counts are ints from 0 below 2**64. Of the text 1024 bytes are sent (S15).
     Raises TypeError and ValueError for anything else, RuntimeError outside a child.
     """
     driver = _of_child("progress")
     if type(text) is not str:
         raise TypeError(f"progress() takes a str as its text, not {type(text).__name__}")
     whole = None if total is None else _count(total, "total")
-    driver.report((_count(done, "done"), whole, controlled(text, _TEXT_BYTES)))
+    driver.report((_count(done, "done"), whole, text))
 
 
 def _of_child(name: str) -> Driver:

@@ -291,6 +291,7 @@ impl Channel {
         }
         self.shared.closing.store(true, Ordering::SeqCst);
         self.descriptor.store(-1, Ordering::SeqCst);
+        locked(&self.shared.end).close();
         match self.shared.gate.enter(Purpose::Send) {
             Ok(inside) => {
                 let io = locked(&self.io);
@@ -342,6 +343,6 @@ fn wish(seconds_: Option<f64>, most: Option<usize>) -> PyResult<Wish> {
 }
 
 fn seconds(wait: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(wait.max(0.0))
+    Duration::try_from_secs_f64(if wait < 0.0 { 0.0 } else { wait })
         .map_err(|_| PyValueError::new_err("seconds, as a finite number"))
 }

@@ -21,9 +21,6 @@ use super::post::control;
 use crate::errors::{decode_error, raise};
 use crate::inbox::Failed;
 
-/// Events that are kept when a call begins, before the program has asked for them.
-const KEPT: usize = 1024;
-
 impl Channel {
     /// Waits for the next event; none when the wish is over.
     pub(super) fn step_with(&self, py: Python<'_>, wish: &mut Wish) -> PyResult<Option<Event>> {
@@ -31,11 +28,7 @@ impl Channel {
         let mut io = locked(&self.io);
         let stepped = self.run(py, &mut io, wish);
         self.depart(py, inside, io);
-        let event = stepped?;
-        if let Some(event) = &event {
-            self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
-        }
-        Ok(event)
+        stepped
     }
 
     /// Sends what is queued; false when the wish is over before that.
@@ -120,6 +113,7 @@ impl Channel {
             if !wish.until_sent
                 && let Some(event) = io.ready.pop_front()
             {
+                self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
                 return Ok(Some(event));
             }
             self.check_open(py, io)?;
@@ -200,7 +194,7 @@ impl Channel {
         loop {
             self.settle(py, io, false)?;
             let is_closed = locked(&self.shared.end).is_closed();
-            if is_closed || io.link.is_none() || io.eof || most == 0 || io.ready.len() >= KEPT {
+            if is_closed || io.link.is_none() || io.eof || most == 0 {
                 return Ok(());
             }
             match io.receive(most) {

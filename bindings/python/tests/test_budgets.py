@@ -5,14 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Literal
 
 import pytest
 
 import hookless
 import naive
 from hookless import Decoder, Limits, Worker, dumps
-from hookless._output import BUDGET, MARK, Output, Sink
+from hookless._output import BUDGET, MARK, Outlet, Output
 
 FRAME = dumps([None, "x"])
 # Frame, list, None, text of one character.
@@ -43,37 +42,55 @@ def test_l10_arrays_of_the_region_count() -> None:
     assert (caught.value.code, caught.value.offset) == ("undelivered_limit", 0)
 
 
-def test_l10_one_frame_and_sessions_never_meet_it() -> None:
-    """A session reads a frame at a time, so that the sum over its calls is no matter."""
+def test_l10_one_frame_alone_never_meets_it() -> None:
+    """Nothing waits beside it."""
     least = Limits(undelivered=0)
     assert hookless.loads(FRAME, limits=least) == hookless.decode([FRAME], limits=least) == [None, "x"]
     assert len(Decoder(limits=least).feed(FRAME)) == 1
-    with Worker(isolation="none", limits=least) as worker:
-        for number in range(5):
-            assert worker.call("builtins:str", number) == str(number)
+
+
+def test_l10_a_session_at_the_limit_and_one_past() -> None:
+    """An answer counts until its call has it, so that many in turn are no matter; past it the session ends."""
+    size = 1 << 20
+    with Worker(isolation="none", limits=Limits(undelivered=128 + 96 + size)) as worker:
+        for _ in range(5):
+            assert worker.call("builtins:bytes", size) == bytes(size)
+        with pytest.raises(hookless.LimitExceeded) as caught:
+            worker.call("builtins:bytes", size + 1)
+        assert caught.value.code == "undelivered_limit" and not worker.is_alive
 
 
 @pytest.mark.parametrize("past", [0, 1])
 def test_the_output_of_a_call_at_its_budget_and_one_past(past: int) -> None:
     """16 MiB are handed on; then one mark, and nothing."""
-    given: list[bytes] = []
-
-    def hear(stream: Literal["stdout", "stderr"], data: bytes) -> None:
-        given.append(data)
-
-    output = Output()
-    sink = Sink(output, hear)
+    output, outlet = Output(), Outlet()
+    output.outlets.append(outlet)
     for index in (0, 1):
-        sink(index, bytes(BUDGET // 2))
-    assert len(b"".join(given)) == BUDGET and output.dropped == 0
+        output.keep(index, bytes(BUDGET // 2))
+        assert outlet.take() == (index, bytes(BUDGET // 2))
+    assert output.dropped == 0 and not outlet
     for _ in range(3):
-        sink(0, b"x" * past)
-    assert b"".join(given)[BUDGET:] == MARK * past
+        output.keep(0, b"x" * past)
+    assert [outlet.take() for _ in range(len(outlet))] == [(0, MARK)] * past
     assert output.dropped == 3 * past
     # The next call has its own.
-    given.clear()
-    Sink(output, hear)(1, b"again")
-    assert given == [b"again"]
+    output.outlets.remove(outlet)
+    output.outlets.append(Outlet())
+    output.keep(1, b"again")
+    assert output.outlets[0].take() == (1, b"again") and not outlet
+
+
+def test_output_that_waits_is_bounded_with_its_pieces() -> None:
+    """A listener that is busy holds up no more than the budget, each piece with 128 bytes beside its own."""
+    output, outlet = Output(), Outlet()
+    output.outlets.append(outlet)
+    pieces = BUDGET // 129 + 1
+    for _ in range(pieces):
+        output.keep(0, b"x")
+    assert (len(outlet), output.dropped) == (pieces, 0)
+    output.keep(0, b"x")
+    assert (len(outlet), output.dropped) == (pieces + 1, 1)
+    assert [outlet.take()[1] for _ in range(len(outlet))][-2:] == [b"x", MARK]
 
 
 WRONG: list[tuple[str, Callable[[Decoder], object], type[Exception], str]] = [
@@ -140,13 +157,18 @@ FLOODS = {
     ),
     "an array that does not come": (
         naive.frame(
-            naive.ndarray(naive.dtype("u", "|", 1), [1 << 27], b""),
+            naive.ndarray(naive.dtype("u", "|", 1), [1 << 25], b""),
             kind=naive.RESULT,
             call_id=2,
-            data_length=1 << 27,
+            data_length=1 << 25,
         ),
         b"",
         "Stalled",
+    ),
+    "an array past what a session holds": (
+        naive.frame(b"\x90", kind=naive.RESULT, call_id=2, data_length=64 << 20),
+        b"",
+        "LimitExceeded undelivered_limit",
     ),
     # unknown_call or unexpected_frame: before the next call is sent, or after (S6).
     "answers without end": (RESULT, RESULT, "ProtocolError un"),

@@ -229,3 +229,39 @@ def test_flush() -> None:
     assert not channel.wants_write
     channel.close()
     peer.close()
+
+
+@pytest.mark.parametrize("end", ["sent", "closed", "stalled", "gone"])
+def test_memory_is_held_until_it_is_gone(end: str) -> None:
+    """A bytearray cannot be resized while a part of it is still to be sent, and can be once nothing will be."""
+    ours, peer = narrow()
+    channel = Channel(ours.detach(), "host", stall=0.05 if end == "stalled" else PATIENCE)
+    peer.sendall(hello(WORKER))
+    channel.hello(PATIENCE)
+    first, second = bytearray(100_000), bytearray(100_000)
+    for value in (first, second):
+        channel.begin(0, "m:f", None, (value,), {})
+    for value in (first, second):
+        with pytest.raises(BufferError):
+            value.append(1)
+    if end == "sent":
+        while channel.wants_write:
+            channel.step(0)
+            peer.recv(1 << 16)
+    elif end == "closed":
+        channel.close()
+    elif end == "gone":
+        peer.close()
+        assert channel.step(PATIENCE) == ("eof", 0, None, 0)
+    else:
+        # The first call is open: nothing stalls before that is over.
+        channel.cancel(1)
+        assert channel.step(0.1) is None
+        peer.sendall(naive.frame(b"\x90", kind=naive.CANCELLED, call_id=1))
+        assert channel.step(PATIENCE) == ("cancelled", 1, None, 0)
+        with pytest.raises(hookless.Stalled):
+            channel.step(PATIENCE)
+    for value in (first, second):
+        value.append(1)
+    channel.close()
+    peer.close()

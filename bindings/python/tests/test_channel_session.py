@@ -306,3 +306,22 @@ def test_a_closed_channel() -> None:
         assert "closed" in refused("unexpected_frame", step)
     assert host.cancel(1) is False
     assert events(worker, 1) == [("eof", 0, None)]
+
+
+def test_s9_nothing_is_read_after_an_error() -> None:
+    """Neither what was wrong a second time, nor what came after it; what was complete before is told."""
+    pair = Pair("host")
+    pair.begin_session()
+    pair.channel.begin(2, *CALL, 2)
+    pair.say(naive.ITEM, b"\x01", 1)
+    pair.say(naive.ITEM, b"\xc1", 1)
+    pair.say(naive.RESULT, b"\x02", 1)
+    with pytest.raises(hookless.DecodeError) as caught:
+        pair.begin()
+    assert (caught.value.code, caught.value.offset) == ("bad_marker", 32)
+    assert events(pair.channel, 1) == [("item", 1, 1)]
+    for step in (pair.begin, pair.step, pair.channel.shutdown):
+        refused("unexpected_frame", step)
+    assert pair.channel.cancel(1) is False and pair.channel.credit(1, 1) is False
+    assert pair.channel.open_calls == 0
+    pair.close()

@@ -191,10 +191,10 @@ impl Channel {
     /// S11: takes in what has come so far, before a call begins that none of it can answer. Waits for nothing.
     pub(super) fn take(&self, py: Python<'_>, io: &mut Io) -> PyResult<()> {
         let mut most = TURN;
-        loop {
+        // S9: no later frame is read, and none again that was wrong.
+        while !locked(&self.shared.end).is_closed() {
             self.settle(py, io, false)?;
-            let is_closed = locked(&self.shared.end).is_closed();
-            if is_closed || io.link.is_none() || io.eof || most == 0 {
+            if io.link.is_none() || io.eof || most == 0 {
                 return Ok(());
             }
             match io.receive(most) {
@@ -207,6 +207,7 @@ impl Channel {
                 Err(error) => return Err(self.failed(error)),
             }
         }
+        Ok(())
     }
 
     /// Leaves: what was queued meanwhile is tried to be sent, and a channel that was closed meanwhile lets its descriptors go.

@@ -76,10 +76,8 @@ class Host:
 
 
 @contextlib.contextmanager
-def hosted(
-    isolation: str = "none", limits: Limits | None = None, own: Limits | None = None
-) -> Iterator[Host]:
-    """Start a child that decodes within `limits`; this end does within `own`."""
+def hosted(isolation: str = "none", own: Limits | None = None, stall: float = 30.0) -> Iterator[Host]:
+    """Start a child; this end decodes within `own`."""
     sizes = {
         "memory": default_memory(),
         "cpu_seconds": None,
@@ -91,12 +89,12 @@ def hosted(
         {
             "isolation": isolation,
             "paths": [CHILDREN],
-            "limits": {name: getattr(limits or Limits(), name) for name in Limits.TABLE},
-            "stall": 30.0,
+            "limits": {name: getattr(Limits(), name) for name in Limits.TABLE},
+            "stall": stall,
             "rlimits": sizes,
         }
     )
-    channel = Channel(child.take_channel(), "host", limits=own)
+    channel = Channel(child.take_channel(), "host", limits=own, stall=stall)
     try:
         channel.hello(PATIENCE)
         yield Host(child, channel)

@@ -266,6 +266,15 @@ def test_code_whose_host_was_killed(way: str, tmp_path: Path) -> None:
     assert not running(pid)
 
 
+def test_host_that_takes_its_time() -> None:
+    """A large item stands half read for longer than a frame may stand still: it is the host's to take."""
+    with hosted(stall=0.5) as host:
+        call = host.stream("large", 2, 16 << 20, credit=9)
+        host.until("item", call)
+        time.sleep(1.5)
+        assert host.end(call) == ("result", None) and len(host.of("item", call)) == 2
+
+
 def test_limits_of_the_host() -> None:
     """S17: the child encodes within them; S8: what does not fit is an ERROR that says whose limit it was."""
     with hosted(own=Limits(body=10_000)) as host:

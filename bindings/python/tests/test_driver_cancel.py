@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 import scripted
-from hookless import worker
+from hookless import Limits, worker
+from hookless._driver import Driver
 from scripted import EOF, bring, call, cancel, credit, driven, run, script, stream
 
 LOG: list[object] = []
@@ -218,6 +219,20 @@ def test_cancel_that_was_there_before_the_code() -> None:
 
 def computes_until() -> None:
     LOG.append("ran")
+
+
+def test_channel_that_cannot_raise_signals() -> None:
+    """It is not asked to. What has come before the code begins still cancels it."""
+    with scripted.driven([call(1, add, 1), cancel(1)], call(2, brings_its_end)) as (found, _):
+        driver = Driver(found, Limits(), hears=False)
+        worker._driver = driver
+        driver.run()
+    assert not found.listens and found.ends() == {1: ("cancelled",), 2: ("result", "whole")}
+
+
+def brings_its_end() -> str:
+    bring(cancel(2))
+    return "whole"
 
 
 def takes_the_signal() -> str:

@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 __all__ = ["main", "run_function"]
 
 
+# Seconds. A host takes a stream's items when it likes, and may let a large one stand half read meanwhile;
+# when it is gone, the stream ends.
+_FOREVER = 1e9
+
+
 def main(request: str) -> None:
     """Be the child, to the end of the process.
 
-    `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits, rlimits and stall, as the
-    host's `Worker` was given them; fd, the channel; write_fd, what is written to, if that is another one;
-    report, the socket that is told how the isolation went, or -1 to tell it on standard error; and scratch,
-    the folder to write to.
+    `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits and rlimits, as the host's
+    `Worker` was given them; fd, the channel; write_fd, what is written to, if that is another one; report,
+    the socket that is told how the isolation went, or -1 to tell it on standard error; and scratch, the
+    folder to write to.
     """
     status = 1
     try:
-        channel = _prepare(loads(bytes.fromhex(request)))
+        channel, hears = _prepare(loads(bytes.fromhex(request)))
         channel.hello()
-        driver = Driver(channel, channel.peer_limits)
+        driver = Driver(channel, channel.peer_limits, hears=hears)
         hookless.worker._driver = driver
         driver.heed_signals()
         driver.run()
@@ -53,8 +58,8 @@ def main(request: str) -> None:
         os._exit(status)
 
 
-def _prepare(settings: dict[str, Any]) -> Channel:
-    """Give up what foreign code shall not have; return the channel."""
+def _prepare(settings: dict[str, Any]) -> tuple[Channel, bool]:
+    """Give up what foreign code shall not have; return the channel, and whether it can raise signals."""
     descriptor: int = settings["fd"]
     report: int = settings["report"]
     ours: list[int] = [descriptor, *([settings["write_fd"]] if "write_fd" in settings else [])]
@@ -67,15 +72,20 @@ def _prepare(settings: dict[str, Any]) -> Channel:
     os.register_at_fork(after_in_child=lambda: _cut_off(ours))
     limits = Limits(**settings["limits"])
     write_fd: int | None = settings.get("write_fd")
-    channel = Channel(descriptor, "worker", limits=limits, stall=settings["stall"], write_fd=write_fd)
-    channel.listen_setup()
+    channel = Channel(descriptor, "worker", limits=limits, stall=_FOREVER, write_fd=write_fd)
+    try:
+        channel.listen_setup()
+        hears = True
+    except OSError:
+        # A sandbox around this one may forbid it. Then the host's patience ends what it has cancelled.
+        hears = False
     _lock_down(settings, report)
     hookless.worker._channel = descriptor
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     sys.argv[:] = ["hookless"]
     sys.path[:0] = settings["paths"]
-    return channel
+    return channel, hears
 
 
 def _lock_down(settings: dict[str, Any], report: int) -> None:

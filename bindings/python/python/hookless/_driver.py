@@ -36,9 +36,9 @@ _RETURNED: Any = StopIteration.__dict__["value"]
 class Driver(Runner):
     """Answers the calls of one channel."""
 
-    def __init__(self, channel: Wire, limits: Limits) -> None:
-        """`limits` are those that an outcome has to keep."""
-        super().__init__(channel)
+    def __init__(self, channel: Wire, limits: Limits, *, hears: bool = True) -> None:
+        """`limits` are those that an outcome has to keep; `hears` says whether the channel raises signals."""
+        super().__init__(channel, hears)
         self.limits = limits
         self.calls: dict[int, Call] = {}
         # What comes next: calls that have not begun, streams that have credit or have to be closed.

@@ -36,8 +36,9 @@ class Runner:
     Other threads of foreign code use `report`, `record` and `deny` only; all else is the main thread's.
     """
 
-    def __init__(self, channel: Wire) -> None:
+    def __init__(self, channel: Wire, hears: bool) -> None:
         self.channel = channel
+        self._hears = hears
         self.outbox = Outbox(channel, self._nudge)
         self.tasks: Tasks | None = None
         # Whether the loop of the tasks runs, and whether the channel is waited for.
@@ -104,8 +105,9 @@ class Runner:
     def _arm(self, call: Call) -> None:
         self._armed = call
         if not self._listening and not self.ended:
-            self._listening = True
-            self.channel.listen(True)
+            self._listening = self._hears
+            if self._hears:
+                self.channel.listen(True)
             # What came before has sent no signal.
             self._noticed = True
         if self._noticed:

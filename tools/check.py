@@ -19,6 +19,14 @@ TYPED = (
 
 def check(steps: Steps) -> None:
     """Run every check in `.venv`; cheap ones first."""
+    venv = static(steps)
+    rust_tests(steps)
+    tests_of_tools(steps, venv)
+    python_tests(steps, venv)
+
+
+def static(steps: Steps) -> Environment:
+    """Prepare `.venv`, and check what needs no run of hookless."""
     check_compilers()
     venv = Environment(".venv")
     venv.ensure(steps, NEEDS)
@@ -38,9 +46,18 @@ def check(steps: Steps) -> None:
     steps.run("stubtest", *stubtest, summary=last_line)
     clippy = ("cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
     steps.run("clippy", *clippy, env={"PYO3_PYTHON": venv.base})
+    return venv
+
+
+def rust_tests(steps: Steps) -> None:
+    """Run the tests of the crates that need no Python."""
     steps.run("cargo test", "cargo", "test", "--locked", summary=cargo_tests)
-    steps.run("tests of tools/", *module, "pytest", "-q", "-c", config, "tools", summary=pytest_tests)
-    python_tests(steps, venv)
+
+
+def tests_of_tools(steps: Steps, venv: Environment) -> None:
+    """Run the tests of this folder."""
+    command = (venv.python, "-m", "pytest", "-q", "-c", BINDING / "pyproject.toml", "tools")
+    steps.run("tests of tools/", *command, summary=pytest_tests)
 
 
 def python_tests(

@@ -1,5 +1,8 @@
 """`make ci`: `make test`, the Rust documentation, the Python tests under AddressSanitizer, those on each
 supported Python and NumPy, and frames that each of these writes and all of them read.
+
+What keeps every processor busy goes first, and alone: most builds and the Rust tests. The tests in Python,
+which keep but one so, then run two at a time. What a step has built and no later one needs is removed.
 """
 
 from __future__ import annotations
@@ -8,14 +11,24 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import asan
 import check
+import fuzz
 from steps import ROOT, Steps, last_line, stop
 from venvs import BINDING, TOOLS, Environment
 
 ALLOW_MISSING = "HOOKLESS_CI_ALLOW_MISSING"
+
+# Jobs that run beside each other. Each is a program with few threads and, for its children, some memory.
+AT_ONCE = 2
+
+# Free disk, in units of 10^9 bytes, with which a run from a fresh clone ends well: see `check_disk`.
+WANTED_GB = 6
 
 
 @dataclass(frozen=True)
@@ -50,9 +63,13 @@ class Leg:
         """Which of the packages that the tests ask for are there."""
         return {"numpy": self.numpy != "none", "pandas": self.numpy == "newest"}
 
-    def run(self, steps: Steps, interpreter: str) -> Environment:
-        """Prepare the leg's own environment, see that its NumPy is the one that it names, run the tests."""
-        venv = Environment(self.venv, interpreter)
+    def environment(self, interpreter: str) -> Environment:
+        """Its own environment."""
+        return Environment(self.venv, interpreter)
+
+    def run(self, steps: Steps, interpreter: str) -> None:
+        """Prepare its environment, see that its NumPy is the one that it names, run the tests."""
+        venv = self.environment(interpreter)
         venv.ensure(steps, self.needs)
         if self.numpy == "none":
             proof = "import importlib.util; assert importlib.util.find_spec('numpy') is None, 'NumPy is here'"
@@ -61,7 +78,6 @@ class Leg:
             proof = f"import numpy; v = numpy.__version__; assert {right}, v"
         steps.run(f"{self.title}: as named", venv.python, "-I", "-c", f"{proof}; import hookless")
         check.python_tests(steps, venv, f"{self.title}: pytest", **self.packages)
-        return venv
 
 
 # What frames one leg writes, all the others read.
@@ -96,27 +112,73 @@ def exchange(steps: Steps, venvs: dict[Leg, Environment]) -> None:
         steps.run(f"{leg.title}: reads all", venv.python, EXCHANGE, "read", folder, summary=last_line)
 
 
+def check_disk(free: int) -> None:
+    """End the run before it begins, where it would run out of disk in its midst. `free` is in bytes.
+
+    What an earlier run has built counts as free: it is built over, or need not be built again.
+    """
+    if free < WANTED_GB * 10**9:
+        stop(
+            f"ci: {free / 10**9:.1f} GB of disk are free at {ROOT}, and a run takes up to {WANTED_GB} GB:\n"
+            "builds of four kinds, and an environment for each Python. Free some, or begin with `make clean`"
+        )
+
+
+def size_of(folder: Path) -> int:
+    """Bytes on disk."""
+    return sum(file.lstat().st_blocks * 512 for file in folder.rglob("*") if not file.is_dir())
+
+
+def remove(steps: Steps, what: str, folder: Path) -> None:
+    """Remove what a step has built, once it has passed and nothing else needs it."""
+    size = size_of(folder)
+    shutil.rmtree(folder)
+    steps.remark(f"{what}: build removed", f"{size / 10**6:.0f} MB")
+
+
+def jobs(steps: Steps, main: Environment, legs: dict[Leg, str]) -> list[Callable[[], None]]:
+    """What runs beside each other, the longest first; the legs with their interpreters."""
+
+    def sanitized() -> None:
+        asan.run(steps, main)
+        remove(steps, "asan", asan.FOLDER)
+
+    def python() -> None:
+        check.tests_of_tools(steps, main)
+        check.python_tests(steps, main)
+
+    def fuzzed() -> None:
+        syscalls = (main.python, "tools/syscalls.py")
+        steps.run("system calls of decoding", *syscalls, summary=last_line)
+        steps.run("fuzz targets: smoke", sys.executable, "tools/fuzz.py", "--smoke", summary=last_line)
+        remove(steps, "fuzz targets", fuzz.built())
+
+    each = [partial(leg.run, steps, interpreter) for leg, interpreter in legs.items()]
+    return [sanitized, python, *each, fuzzed]
+
+
 def main() -> None:
     """Run it all; every leg either runs or has a line that says why not."""
     found = interpreters()
+    check_disk(shutil.disk_usage(ROOT).free + size_of(ROOT / "target"))
+    # Each is built once: what would only make a second build quick takes as much disk as the first.
+    os.environ["CARGO_INCREMENTAL"] = "0"
     steps = Steps("ci")
-    check.check(steps)
+    venv = check.static(steps)
+    check.rust_tests(steps)
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)
-    steps.run("system calls of decoding", Environment(".venv").python, "tools/syscalls.py", summary=last_line)
-    steps.run("fuzz targets: smoke", sys.executable, "tools/fuzz.py", "--smoke", summary=last_line)
-    asan.run(steps, Environment(".venv"))
-    venvs = {}
+    own = [leg for leg in LEGS if leg.numpy == "newest" and found.get(leg.python) == sys.executable]
+    legs = {leg: found[leg.python] for leg in LEGS if leg not in own and leg.python in found}
+    for leg in own:
+        steps.remark(leg.title, "is the Python and the NumPy of `pytest` below")
     for leg in LEGS:
-        if leg.numpy == "newest" and found.get(leg.python) == sys.executable:
-            steps.remark(leg.title, "is the Python and the NumPy of `pytest` above")
-            venvs[leg] = Environment(".venv")
-        elif leg.python in found:
-            venvs[leg] = leg.run(steps, found[leg.python])
-        else:
+        if leg not in own and leg not in legs:
             steps.remark(leg.title, f"NOT RUN: no python{leg.python} here, which {ALLOW_MISSING}=1 allows")
-    exchange(steps, venvs)
+    steps.together(jobs(steps, venv, legs), AT_ONCE)
+    venvs = {leg: leg.environment(interpreter) for leg, interpreter in legs.items()}
+    exchange(steps, dict.fromkeys(own, venv) | venvs)
     steps.done()
 
 

@@ -127,9 +127,8 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
         if name not in known:
             stop(f"fuzz: no target {name}; there are {', '.join(known)}")
     wanted = {name: known[name] for name in names or known}
-    triple = _host_triple(env)
-    _build(steps, wanted, triple)
-    programs = Path(env.get("CARGO_TARGET_DIR") or ROOT / "target") / triple / "release"
+    _build(steps, wanted, _host_triple(env))
+    programs = built() / "release"
     embedding = _python(steps) if EMBEDDED in wanted.values() else {}
     targets = [
         Target(name, programs / name, embedding if crate == EMBEDDED else {})
@@ -141,6 +140,12 @@ def prepare(steps: Steps, names: list[str]) -> list[Target]:
     for target in targets:
         unpack(target.archive, target.kept)
     return targets
+
+
+def built() -> Path:
+    """Where cargo puts what is built for the targets, and nothing else."""
+    env = environment()
+    return Path(env.get("CARGO_TARGET_DIR") or ROOT / "target") / _host_triple(env)
 
 
 def _build(steps: Steps, wanted: Mapping[str, Path], triple: str) -> None:

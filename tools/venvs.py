@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,6 +29,9 @@ BINDING = ROOT / "bindings" / "python"
 SOURCES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "crates", "bindings/python")
 SUFFIXES = {".rs", ".toml", ".lock", ".py", ".pyi", ".typed", ".md"}
 NOT_SOURCES = {"__pycache__", "tests", "target"}
+
+# Held while a wheel is built, which environments that are prepared at the same time may share.
+_BUILDING = threading.Lock()
 
 
 class Environment:
@@ -103,6 +107,10 @@ class Environment:
 
     def _wheel(self, steps: Steps, sources: str) -> Path:
         """The wheel of this state of the sources for this interpreter, built once for all environments."""
+        with _BUILDING:
+            return self._wheel_once(steps, sources)
+
+    def _wheel_once(self, steps: Steps, sources: str) -> Path:
         key = hashlib.sha256(f"{sources} {self.base}".encode()).hexdigest()[:16]
         wheels = ROOT / "target" / "wheels"
         made = list((wheels / key).glob("*.whl"))

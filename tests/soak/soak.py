@@ -96,14 +96,15 @@ FAULTS = {
     "echo": Fault(600, _echo, (None,)),
     "fail": Fault(60, _simple("fail"), (hookless.RemoteError,)),
     "unsendable": Fault(30, _simple("unsendable"), (hookless.RemoteError,)),
-    "chatter": Fault(30, _chatter, (None,)),
+    # After `stop_printing` there is nowhere to print to.
+    "chatter": Fault(30, _chatter, (None, OSError)),
     "count": Fault(120, _count, (None,)),
     "late": Fault(6, _late, (hookless.DeadlineExceeded,)),
     "kill": Fault(4, _simple("kill"), (hookless.WorkerDied,), kills=True),
     "leave": Fault(4, _simple("leave", 0), (hookless.WorkerDied,), kills=True),
     "garbage": Fault(4, _simple("garbage"), (hookless.DecodeError, hookless.ProtocolError), kills=True),
     "half": Fault(4, _simple("half"), (hookless.WorkerDied, hookless.DecodeError), kills=True),
-    "stop_printing": Fault(4, _simple("stop_printing"), (None,)),
+    "stop_printing": Fault(4, _simple("stop_printing"), (None, OSError)),
 }
 
 

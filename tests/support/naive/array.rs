@@ -259,6 +259,7 @@ impl Body<'_> {
             Kind::Float(_) => return refuse("bad_number", head.at),
             Kind::Str => {
                 self.arrived(&head)?;
+                self.charge(2 * head.len as u64, head.at)?;
                 let (json, bytes) = self.text_content(&head)?;
                 stands = Some(bytes);
                 json

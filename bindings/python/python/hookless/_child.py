@@ -30,8 +30,8 @@ def main(request: str) -> None:
     """Be the child, to the end of the process.
 
     `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits, rlimits and stall, as the
-    host's `Worker` was given them; fd, the channel; report, the pipe that tells how the isolation went; and
-    scratch, the folder to write to.
+    host's `Worker` was given them; fd, the channel; report, the socket that is told how the isolation went,
+    or -1 to tell it on standard error; and scratch, the folder to write to.
     """
     status = 1
     try:
@@ -56,7 +56,7 @@ def _prepare(settings: dict[str, Any]) -> Channel:
     """Give up what foreign code shall not have; return the channel."""
     descriptor: int = settings["fd"]
     report: int = settings["report"]
-    close_descriptors([descriptor, report])
+    close_descriptors([one for one in (descriptor, report) if one >= 0])
     # It leads a session of its own: no Ctrl-C comes here.
     never_interrupted()
     # What foreign code starts must not hold the channel open when this process is gone.
@@ -76,7 +76,7 @@ def _prepare(settings: dict[str, Any]) -> Channel:
 
 def _lock_down(settings: dict[str, Any], report: int) -> None:
     """Put the isolation in force, and tell the host of it while this process runs no code but ours."""
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     try:
         layers, missing = lockdown(
             settings["isolation"],
@@ -90,8 +90,12 @@ def _lock_down(settings: dict[str, Any], report: int) -> None:
         told = {"refused": [error.layer, str(error)]}
         raise
     finally:
-        os.write(report, dumps(told))
-        os.close(report)
+        if report >= 0:
+            os.write(report, dumps(told))
+            os.close(report)
+        else:
+            for layer, reason in told.get("missing", ()):
+                sys.stderr.write(f"hookless child: no {layer}: {reason}\n")
 
 
 def _cut_off(descriptor: int) -> None:

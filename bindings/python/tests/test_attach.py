@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,6 +113,86 @@ def test_what_it_prints_goes_where_it_was_started(children: str) -> None:
     assert heard == []
 
 
+@contextmanager
+def piped(*arguments: str, isolation: str = "none") -> Iterator[tuple[int, int, Process]]:
+    """What to read from and to write to, and the process at the other ends of two pipes."""
+    reading, their_writing = os.pipe()
+    their_reading, writing = os.pipe()
+    given = command("--stdio", "--isolation", isolation, *arguments)
+    with subprocess.Popen(
+        given, stdin=their_reading, stdout=their_writing, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(their_reading)
+        os.close(their_writing)
+        try:
+            yield reading, writing, process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_standard_streams(children: str, isolation: str) -> None:
+    """The channel is two pipes; what the code prints, by whatever way, does not get into it."""
+    before = holds()
+    with piped("--path", children, isolation=isolation) as (reading, writing, process):
+        with Worker.attach(reading, write_fd=writing) as worker:
+            assert worker.call("jobs:speak", "to standard output", "to standard error") == 1
+            assert worker.call("jobs:read_stdin") == ""
+            assert worker.call("jobs:same", b"x" * 3_000_000) == b"x" * 3_000_000
+            with pytest.raises(ValueError, match="so"):
+                worker.call("jobs:fail", "so")
+            assert list(worker.stream("pool:count", 5)) == [0, 1, 2, 3, 4]
+            with pytest.raises(hookless.DeadlineExceeded, match="cancelled"):
+                worker.options(deadline=0.2).call("jobs:sleep", 60)
+            assert worker.call("jobs:add", 1) == 2
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "to standard output\nto standard error\nraw\n"
+    assert holds() == before
+
+
+def test_standard_streams_that_are_one_socket(children: str) -> None:
+    """As inetd and its like have it, and a program between that copies; the host has one socket then."""
+    ours, theirs = socket.socketpair()
+    given = command("--stdio", "--isolation", "none", "--path", children)
+    with subprocess.Popen(given, stdin=theirs.fileno(), stdout=theirs.fileno()) as process:
+        theirs.close()
+        with Worker.attach(ours) as worker:
+            assert worker.call("jobs:speak", "", "") == 1
+            assert worker.call("jobs:same", b"x" * 3_000_000) == b"x" * 3_000_000
+        assert process.wait(PATIENCE) == 0
+
+
+def test_to_close_pipes_under_a_call(children: str) -> None:
+    """Nothing can be shut down under the thread that waits; it is woken."""
+    with piped("--path", children) as (reading, writing, _):
+        worker = Worker.attach(reading, write_fd=writing)
+        found: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                worker.call("jobs:spin")
+            except BaseException as error:
+                found.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        wait_until(lambda: worker._session.channel.open_calls == 1)
+        worker.close()
+        thread.join(PATIENCE)
+        assert [type(one) for one in found] == [hookless.HooklessError]
+
+
+def test_a_death_behind_pipes(children: str) -> None:
+    """Both ends of the stream are gone then."""
+    with piped("--path", children) as (reading, writing, _):
+        with Worker.attach(reading, write_fd=writing) as worker:
+            with pytest.raises(hookless.WorkerDied, match="other end closed"):
+                worker.call("jobs:die", 0)
+            with pytest.raises(hookless.WorkerDied):
+                worker.call("jobs:same", b"x" * 1_000_000)
+
+
 def test_limits(children: str) -> None:
     """Each side has its own."""
     with served("--path", children, "--limits", "depth=5", "--limits", "nodes=1000") as (channel, _):
@@ -126,9 +207,12 @@ def test_limits(children: str) -> None:
 def test_a_deadline(children: str) -> None:
     """There is no process to stop: the stream ends, and what serves it is for others to stop."""
     with served("--path", children) as (channel, process):
-        with Worker.attach(channel) as worker:
-            with pytest.raises(hookless.DeadlineExceeded, match="channel was closed"):
+        with Worker.attach(channel, grace=0.2) as worker:
+            with pytest.raises(hookless.DeadlineExceeded, match="call was cancelled"):
                 worker.options(deadline=0.2).call("jobs:spin")
+            assert worker.call("jobs:same", 1) == 1
+            with pytest.raises(hookless.DeadlineExceeded, match="channel was closed"):
+                worker.options(deadline=0.2).call("pool:stuck")
             with pytest.raises(hookless.WorkerDied):
                 worker.call("jobs:same", 1)
         assert process.poll() is None

@@ -104,7 +104,7 @@ def test_a_child_that_has_to_be_stopped(children: str, launcher: list[str]) -> N
         pid = inner(worker)
         scratch = worker.call("os:getcwd")
         with pytest.raises(hookless.DeadlineExceeded):
-            worker.options(deadline=0.2).call("jobs:stubborn")
+            worker.options(deadline=0.2).call("pool:stuck")
         wait_until(lambda: is_gone(pid) or parent(pid) == 1)
     wait_until(lambda: is_gone(pid))
     assert holds() == before

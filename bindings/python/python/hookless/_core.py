@@ -76,9 +76,19 @@ class Core:
         return self.child.is_held
 
     @property
+    def how_ended(self) -> str:
+        """What becomes of a child that is not waited for any longer."""
+        return "the channel was closed" if self.is_attached else "the worker's child was stopped"
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether somebody else started the child, and may stop it."""
+        return self.child.pid == 0
+
+    @property
     def is_alive(self) -> bool:
         """Whether calls can be made, as far as is known."""
-        return not self.is_closing and self.doomed is None
+        return not self.is_closing and self.doomed is None and self.is_ours and not self.child.has_ended()
 
     def check(self) -> None:
         """Raise HooklessError if no call can be made."""

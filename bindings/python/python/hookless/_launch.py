@@ -246,6 +246,8 @@ class Child:
         For `patience` seconds it may end by itself; then SIGTERM asks it to, and, `asked` seconds later,
         SIGKILL makes it. With 0 seconds that step is left out.
         """
+        # If it could not start, this is the first to ask which process it is.
+        self.report()
         by_itself = self.wait(patience, drain)
         if asked and not by_itself:
             self.signal(signal.SIGTERM)
@@ -258,7 +260,9 @@ class Child:
                 self._process.wait()
         if self._inner_life >= 0:
             # Whoever adopted it reaps it; but what it held shall be free.
-            select.select([self._inner_life], [], [], 10.0)
+            inner = select.poll()
+            inner.register(self._inner_life, select.POLLIN)
+            inner.poll(10_000)
         self.forget()
         self._scratch.remove()
         return self._process.returncode if by_itself else None

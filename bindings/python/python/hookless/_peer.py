@@ -7,32 +7,16 @@ import signal
 import socket
 import stat
 from collections.abc import Callable
-from typing import Any
 
-__all__ = ["ISOLATION", "Peer", "stream_of"]
+from hookless._hookless import Channel, Limits
+from hookless.errors import HooklessError
+
+__all__ = ["ISOLATION", "Peer"]
 
 # What a worker says of such an end.
 ISOLATION = {
     "mode": "attached: who started the other end knows what holds it back; nothing is checked from here"
 }
-
-
-def stream_of(channel: int | socket.socket) -> socket.socket:
-    """Take over a connected stream socket. Raises TypeError or ValueError for what is none, OSError."""
-    if isinstance(channel, socket.socket):
-        # A timeout of its own would make the descriptor one that does not wait.
-        channel.setblocking(True)
-        channel = channel.detach()
-    if isinstance(channel, bool) or not isinstance(channel, int):
-        raise TypeError(f"attach() takes a socket or its descriptor, not a {type(channel).__name__}")
-    if not stat.S_ISSOCK(os.fstat(channel).st_mode):
-        raise ValueError(f"descriptor {channel} is no socket")
-    taken = socket.socket(fileno=channel)
-    if taken.type != socket.SOCK_STREAM:
-        taken.detach()
-        raise ValueError(f"descriptor {channel} is no stream socket")
-    os.set_inheritable(channel, False)
-    return taken
 
 
 class Peer:
@@ -42,48 +26,99 @@ class Peer:
     pid = 0
     inner = 0
     life = -1
-    is_launched = False
     outputs: tuple[int, ...] = ()
 
-    def __init__(self, channel: socket.socket) -> None:
-        self._channel = channel
+    def __init__(self, channel: int | socket.socket, write_fd: int | None = None) -> None:
+        """Take over a stream: a connected stream socket, or what is read from and what is written to.
 
-    def take_channel(self) -> int:
-        """Return a descriptor of the channel, for the caller to own; another one stays here for `hang_up`."""
-        return self._channel.dup().detach()
+        Raises TypeError, ValueError or OSError for what is none, and leaves it to the caller then.
+        """
+        # None for two pipes.
+        self._stream: socket.socket | None = None
+        self._pipes = (-1, -1)
+        if write_fd is None:
+            self._stream = _stream_of(channel)
+        else:
+            self._pipes = (_pipe(channel), _pipe(write_fd))
+        self._channel: Channel | None = None
+        self.is_held = True
 
-    def report(self) -> dict[str, Any]:
-        """Return nothing: it reports to whoever started it."""
-        return {}
+    def make_channel(self, limits: Limits | None, stall: float) -> Channel:
+        """Return the host's end of a session; one handle of a socket stays here, for `hang_up`."""
+        if self._stream is None:
+            reading, writing = self._pipes
+            made = Channel(reading, "host", limits=limits, stall=stall, write_fd=writing)
+        else:
+            made = Channel(self._stream.dup().detach(), "host", limits=limits, stall=stall)
+        self._channel = made
+        return made
 
     def hang_up(self) -> None:
-        """End the stream, also for a thread that waits for an answer."""
+        """End the stream, or at least have who waits for an answer look up."""
         try:
-            self._channel.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # The other end was first.
+            if self._stream is not None:
+                self._stream.shutdown(socket.SHUT_RDWR)
+            elif self._channel is not None:
+                self._channel.wake()
+        except (OSError, HooklessError):
+            pass  # It is over already.
 
     def signal(self, number: signal.Signals) -> None:
+        """Do nothing."""
+
+    def drain(self, take: Callable[[int, bytes], object]) -> None:
+        """Do nothing."""
+
+    def end_output(self, index: int) -> None:
         """Do nothing."""
 
     def has_ended(self) -> bool:
         """Return False: only the stream tells."""
         return False
 
-    def end(self, patience: float, drain: Callable[[], object]) -> int | None:
+    def end(self, patience: float, asked: float, drain: Callable[[], object]) -> int | None:
         """Let go of the stream."""
         self.forget()
         return None
 
-    @property
-    def is_held(self) -> bool:
-        """Whether there is still something to close."""
-        return self._channel.fileno() >= 0
-
     def forget(self) -> None:
-        """Close what this process holds."""
-        self._channel.close()
+        """Close what this process holds beside the channel."""
+        self.is_held = False
+        if self._stream is not None:
+            self._stream.close()
 
     def disown(self) -> None:
         """Leave the stream to the process that this one is a fork of."""
-        self._channel.close()
+        self.forget()
+
+
+def _stream_of(channel: int | socket.socket) -> socket.socket:
+    number = _number(channel.fileno() if isinstance(channel, socket.socket) else channel)
+    if not stat.S_ISSOCK(os.fstat(number).st_mode):
+        raise ValueError(f"descriptor {number} is no socket; with two pipes, give write_fd= as well")
+    taken = socket.socket(fileno=number)
+    if taken.type != socket.SOCK_STREAM:
+        taken.detach()
+        raise ValueError(f"descriptor {number} is no stream socket")
+    if isinstance(channel, socket.socket):
+        channel.detach()
+    # What another socket object of Python set, a timeout for one, would make waiting fail.
+    taken.setblocking(True)
+    os.set_inheritable(number, False)
+    return taken
+
+
+def _pipe(descriptor: int | socket.socket) -> int:
+    number = _number(descriptor)
+    mode = os.fstat(number).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
+        raise ValueError(f"descriptor {number} is neither a pipe nor a socket")
+    os.set_inheritable(number, False)
+    return number
+
+
+def _number(descriptor: object) -> int:
+    if isinstance(descriptor, bool) or not isinstance(descriptor, int):
+        kind = type(descriptor).__name__
+        raise TypeError(f"attach() takes a stream socket or the number of a descriptor, not a {kind}")
+    return descriptor

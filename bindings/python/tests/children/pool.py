@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 # Far above what a test takes, far below what would hold one up for ever.
@@ -73,3 +75,14 @@ def nest(depth: int) -> list[Any]:
     for _ in range(depth):
         found = [found]
     return found
+
+
+def count(most: int) -> Iterator[int]:
+    yield from range(most)
+
+
+def stuck() -> NoReturn:
+    """Does not heed that it is cancelled."""
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(_PATIENCE)

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack
 from hookless._builders import Errors
 from hookless._hookless import Limits
 from hookless._launcher import Launcher
-from hookless._settings import Path, checked, seconds
+from hookless._request import Path, plan, seconds
 from hookless._slots import Pool
 from hookless._target import Target, check_names, name_of
 from hookless.errors import HooklessError
@@ -37,6 +37,7 @@ class WorkerOptions(TypedDict, total=False):
     limits: Limits | None
     stall: float
     start_timeout: float
+    grace: float
     errors: Errors
     memory: int | None
     cpu_seconds: int | None
@@ -94,7 +95,7 @@ class Executor(concurrent.futures.Executor):
             paths = options["paths"]
             options["paths"] = paths if isinstance(paths, str | bytes | os.PathLike) else list(paths)
         defaults: dict[str, Any] = Worker.__init__.__kwdefaults__ or {}
-        checked(**{**defaults, **options})
+        plan(**{**defaults, **options})
         self._most, self._process = max_workers, os.getpid()
         self._lock = threading.RLock()
         name = f"hookless-{next(_numbers)}"

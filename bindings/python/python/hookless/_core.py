@@ -88,7 +88,7 @@ class Core:
     @property
     def is_alive(self) -> bool:
         """Whether calls can be made, as far as is known."""
-        return not self.is_closing and self.doomed is None and self.is_ours and not self.child.has_ended()
+        return not self.is_closing and self.doomed is None
 
     def check(self) -> None:
         """Raise HooklessError if no call can be made."""

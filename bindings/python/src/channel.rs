@@ -54,8 +54,9 @@ pub(crate) struct Channel {
     /// The process that made it: a fork has a copy of the descriptor, and of a lock that nobody may ever open.
     process: u32,
     descriptor: AtomicI32,
-    /// Bytes of the frame under way that were missing when somebody was last inside.
+    /// Bytes of the frame under way that were missing when somebody was last inside, and events that were not asked for.
     pending: AtomicU64,
+    ready: AtomicU64,
 }
 
 #[pymethods]
@@ -96,6 +97,7 @@ impl Channel {
             process: std::process::id(),
             descriptor: AtomicI32::new(descriptor),
             pending: AtomicU64::new(0),
+            ready: AtomicU64::new(0),
         })
     }
 
@@ -257,6 +259,12 @@ impl Channel {
     #[getter]
     fn pending(&self) -> Unsigned {
         Unsigned(self.pending.load(Ordering::SeqCst))
+    }
+
+    /// How many events `step` can return without looking at the stream.
+    #[getter]
+    fn ready(&self) -> Unsigned {
+        Unsigned(self.ready.load(Ordering::SeqCst))
     }
 
     /// Has `step`, in whichever thread, return "woken".

@@ -233,7 +233,7 @@ def test_flush() -> None:
 
 @pytest.mark.parametrize("end", ["sent", "closed", "stalled", "gone"])
 def test_memory_is_held_until_it_is_gone(end: str) -> None:
-    """A bytearray cannot be resized while a part of it is still to be sent, and can be once nothing will be."""
+    """A bytearray cannot be resized while a part of it is to be sent, and can be once nothing will be."""
     ours, peer = narrow()
     channel = Channel(ours.detach(), "host", stall=0.05 if end == "stalled" else PATIENCE)
     peer.sendall(hello(WORKER))

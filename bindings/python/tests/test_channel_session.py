@@ -14,6 +14,7 @@ import naive
 from channels import CALL, PATIENCE, Pair, joined, refused
 from hookless import Limits
 from hookless._hookless import Channel
+from hookless.failure import describe
 
 
 def events(channel: Channel, count: int) -> list[Any]:
@@ -32,7 +33,7 @@ def test_calls_end_in_any_order() -> None:
         ("call", 1 + number, (0, "m:f", None, (number,), {"k": number})) for number in range(3)
     ]
     assert (host.open_calls, worker.open_calls) == (3, 3)
-    failure = hookless.failure.describe(ValueError("no"), Limits())
+    failure = describe(ValueError("no"), Limits())
     worker.result(3, [3])
     worker.fail(1, failure)
     worker.result(2, None)
@@ -191,8 +192,10 @@ def test_what_a_call_finds_is_kept_for_step() -> None:
         pair.say(naive.ITEM, naive.integer(number), 1)
     assert pair.begin() == 2
     pair.say(naive.RESULT, b"\xc0", 2)
+    assert pair.channel.ready == 5
     expected = [*(("item", 1, number) for number in range(5)), ("result", 2, None)]
     assert events(pair.channel, 6) == expected
+    assert pair.channel.ready == 0
     pair.close()
 
 
@@ -273,7 +276,7 @@ def test_l10_control_frames_are_handed_on_by_step() -> None:
 
 def test_each_end_has_its_own_part() -> None:
     host, worker = joined()
-    for step, arguments in [
+    parts: list[tuple[Callable[..., object], tuple[object, ...]]] = [
         (worker.begin, (0, *CALL)),
         (worker.cancel, (1,)),
         (worker.credit, (1, 1)),
@@ -283,7 +286,8 @@ def test_each_end_has_its_own_part() -> None:
         (host.cancelled, (1,)),
         (host.progress, (1, 1, None, "")),
         (host.log, (0, 0, "", "", 0.0, "", 0, "")),
-    ]:
+    ]
+    for step, arguments in parts:
         assert "other end" in refused("unexpected_frame", step, *arguments)
     with pytest.raises(ValueError, match="verb"):
         host.begin(3, *CALL)
@@ -320,7 +324,8 @@ def test_s9_nothing_is_read_after_an_error() -> None:
         pair.begin()
     assert (caught.value.code, caught.value.offset) == ("bad_marker", 32)
     assert events(pair.channel, 1) == [("item", 1, 1)]
-    for step in (pair.begin, pair.step, pair.channel.shutdown):
+    steps: list[Callable[[], object]] = [pair.begin, pair.step, pair.channel.shutdown]
+    for step in steps:
         refused("unexpected_frame", step)
     assert pair.channel.cancel(1) is False and pair.channel.credit(1, 1) is False
     assert pair.channel.open_calls == 0

@@ -219,6 +219,7 @@ impl Channel {
                 self.push_queued(py, &mut io);
             }
             self.pending.store(io.missing(), Ordering::SeqCst);
+            self.ready.store(io.ready.len() as u64, Ordering::SeqCst);
             // S9: nothing follows a part of a frame, or what was wrong.
             let unsent = (over || closing).then(|| (io.current.take(), self.unsent()));
             let link = io.link.take_if(|_| closing);

@@ -102,12 +102,13 @@ class Driver(Runner):
             elif kind == "credit":
                 call.credit += value
                 if call.waiter is not None and not call.waiter.done():
-                    call.waiter.set_result(None)
+                    # Attempted: foreign code may have closed the loop.
+                    attempt(call.waiter.set_result, None)
                 self._enqueue(call)
             elif kind == "cancel":
                 call.cancelled = True
                 if call.task is not None:
-                    call.task.cancel()
+                    attempt(call.task.cancel)
                 self._enqueue(call)
 
     def _enqueue(self, call: Call) -> None:
@@ -187,7 +188,7 @@ class Driver(Runner):
         """Go on with a coroutine or an asynchronous iterator as a task."""
         what, call.value = call.value, None
         try:
-            if self.tasks is None:
+            if self.tasks is None or self.tasks.is_closed():
                 from hookless._tasks import Tasks
 
                 self.tasks = Tasks(self)

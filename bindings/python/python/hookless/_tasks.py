@@ -36,6 +36,10 @@ class Tasks:
         # What went wrong in a callback, where asyncio would only log it.
         self._error: BaseException | None = None
 
+    def is_closed(self) -> bool:
+        """Whether foreign code has closed the loop, and no call waits to be told of it."""
+        return self.loop.is_closed() and not self._open
+
     def has_open(self) -> bool:
         """Whether a call waits for its task."""
         return bool(self._open)

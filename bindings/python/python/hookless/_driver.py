@@ -102,13 +102,12 @@ class Driver(Runner):
             elif kind == "credit":
                 call.credit += value
                 if call.waiter is not None and not call.waiter.done():
-                    # Attempted: foreign code may have closed the loop.
-                    attempt(call.waiter.set_result, None)
+                    call.waiter.set_result(None)
                 self._enqueue(call)
             elif kind == "cancel":
                 call.cancelled = True
                 if call.task is not None:
-                    attempt(call.task.cancel)
+                    call.task.cancel()
                 self._enqueue(call)
 
     def _enqueue(self, call: Call) -> None:

@@ -77,7 +77,8 @@ class Tasks:
                 self.loop.call_soon(self.loop.stop)
             self.loop.run_forever()
         except BaseException as error:
-            # asyncio lets SystemExit and KeyboardInterrupt of any task out; a call's own has its outcome.
+            # asyncio lets SystemExit and KeyboardInterrupt of any task out; a call's own has its outcome. And
+            # RuntimeError says that foreign code has closed the loop, here or for a CANCEL in `_take`.
             if driver.is_end(error):
                 raise
         finally:

@@ -68,14 +68,19 @@ def second(target: str, frames: bytes) -> object:
 def ours() -> str:
     early = naive.frame(naive.text("forged"))
     # For the call that is over, for the next one, for a later one, and for none.
-    for frames in (result(1), result(2), result(7), early):
+    for frames, code in [
+        (result(1), "unknown_call"),
+        (result(2), "unknown_call"),
+        (result(7), "unknown_call"),
+        (early, "unexpected_frame"),
+    ]:
         error = second("answer_later", frames)
         assert isinstance(error, hookless.ProtocolError), error
-        assert error.code == "unexpected_frame"
+        assert error.code == code
     # In place of the true answer it is one, since both are the child's; what then comes after it is none.
     error = second("answer", result(1))
-    assert isinstance(error, hookless.ProtocolError) and error.code == "unexpected_frame", error
+    assert isinstance(error, hookless.ProtocolError) and error.code == "unknown_call", error
     return (
-        "holds: `unexpected_frame`, whatever call it claims to answer: nothing may come while none is "
-        "open; the session is over"
+        "holds: `unknown_call` or `unexpected_frame`, whatever call it claims to answer: what began to come "
+        "before a call was made is no answer to it; the session is over"
     )

@@ -66,12 +66,17 @@ fn head(frame: &[u8], limits: &Limits) -> Result<(u64, u64), Refusal> {
     let Some(head) = frame.first_chunk::<32>() else { return Err(("truncated", frame.len() as u64)) };
     let long = |at: usize| u64::from_be_bytes(head[at..at + 8].try_into().expect("eight bytes"));
     let (kind, call_id, body, data) = (head[5], long(8), long(16), long(24));
-    let control = kind == 2;
+    let control = kind == 2 || (7..=12).contains(&kind);
+    let id_is_wrong = match kind {
+        1 | 2 | 12 => call_id != 0,
+        11 => false,
+        _ => call_id == 0,
+    };
     let refused = [
         (head[4] != 1, "bad_version", 4),
-        (!(1..=5).contains(&kind), "unknown_frame_kind", 5),
+        (!(1..=12).contains(&kind), "unknown_frame_kind", 5),
         (head[6..8] != [0, 0], "bad_flags", 6),
-        ((call_id == 0) != (kind <= 2), "bad_call_id", 8),
+        (id_is_wrong, "bad_call_id", 8),
         (body == 0, "bad_length", 16),
         (body > limits.body || control && body > 65_536, "body_limit", 16),
         (control && data != 0, "bad_length", 24),

@@ -54,8 +54,9 @@ pub(crate) struct Channel {
     /// The process that made it: a fork has a copy of the descriptor, and of a lock that nobody may ever open.
     process: u32,
     descriptor: AtomicI32,
-    /// Bytes of the frame under way that were missing when somebody was last inside.
+    /// Bytes of the frame under way that were missing when somebody was last inside, and events that were not asked for.
     pending: AtomicU64,
+    ready: AtomicU64,
 }
 
 #[pymethods]
@@ -96,6 +97,7 @@ impl Channel {
             process: std::process::id(),
             descriptor: AtomicI32::new(descriptor),
             pending: AtomicU64::new(0),
+            ready: AtomicU64::new(0),
         })
     }
 
@@ -259,6 +261,12 @@ impl Channel {
         Unsigned(self.pending.load(Ordering::SeqCst))
     }
 
+    /// How many events `step` can return without looking at the stream.
+    #[getter]
+    fn ready(&self) -> Unsigned {
+        Unsigned(self.ready.load(Ordering::SeqCst))
+    }
+
     /// Has `step`, in whichever thread, return "woken".
     fn wake(&self) {
         self.shared.alarm.wake();
@@ -291,6 +299,7 @@ impl Channel {
         }
         self.shared.closing.store(true, Ordering::SeqCst);
         self.descriptor.store(-1, Ordering::SeqCst);
+        locked(&self.shared.end).close();
         match self.shared.gate.enter(Purpose::Send) {
             Ok(inside) => {
                 let io = locked(&self.io);
@@ -342,6 +351,6 @@ fn wish(seconds_: Option<f64>, most: Option<usize>) -> PyResult<Wish> {
 }
 
 fn seconds(wait: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(wait.max(0.0))
+    Duration::try_from_secs_f64(if wait < 0.0 { 0.0 } else { wait })
         .map_err(|_| PyValueError::new_err("seconds, as a finite number"))
 }

@@ -4,46 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 import hookless
 import naive
+from channels import HOST, PATIENCE, WORKER, Pair, Role, hello
 from hookless import Limits
-from hookless._hookless import Channel
-
-Role = Literal["host", "worker"]
-
-PATIENCE = 20.0
-# No limits are named.
-WORKER = b"\x96\x01\x01\x18\x32\xa6worker\x90"
-HOST = b"\x96\x01\x01\x18\x32\xa4host\x90"
-
-
-def hello(body: bytes) -> bytes:
-    return naive.frame(body, kind=naive.HELLO)
-
-
-class Pair:
-    """One end under test, and the socket of its peer."""
-
-    def __init__(self, role: Role, limits: Limits | None = None, stall: float = PATIENCE) -> None:
-        ours, self.peer = socket.socketpair()
-        self.channel = Channel(ours.detach(), role, limits=limits, stall=stall)
-
-    def step(self) -> object:
-        return self.channel.step(PATIENCE)
-
-    def begin(self) -> int:
-        return self.channel.begin(0, "m:f", None, (), {})
-
-    def say(self, kind: int, body: bytes, call_id: int = 0) -> None:
-        self.peer.sendall(naive.frame(body, kind=kind, call_id=call_id))
-
-    def close(self) -> None:
-        self.channel.close()
-        self.peer.close()
 
 
 @pytest.fixture(params=["host", "worker"])

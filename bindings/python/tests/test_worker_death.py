@@ -126,10 +126,18 @@ FORGED: dict[str, tuple[bytes, str]] = {
     "huge": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=1, body_length=2**60), "body_limit"),
     "no exception": (naive.frame(b"\xc0", kind=naive.ERROR, call_id=2), "bad_type"),
     "value frame": (naive.frame(b"\xc0"), "unexpected_frame"),
-    "second hello": (naive.frame(b"\x95\x01\x01\x18\x32\xa6worker", kind=naive.HELLO), "unexpected_frame"),
+    "second hello": (
+        naive.frame(b"\x96\x01\x01\x18\x32\xa6worker\x90", kind=naive.HELLO),
+        "unexpected_frame",
+    ),
     "a call": (naive.frame(naive.array([]), kind=naive.CALL, call_id=1), "unexpected_frame"),
     "other call": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=99), "unknown_call"),
     "earlier call": (naive.frame(b"\xc0", kind=naive.RESULT, call_id=1), "unknown_call"),
+    "item": (naive.frame(b"\xc0", kind=naive.ITEM, call_id=2), "unexpected_frame"),
+    "cancelled": (naive.frame(b"\x90", kind=naive.CANCELLED, call_id=2), "unexpected_frame"),
+    "a cancel": (naive.frame(b"\x90", kind=naive.CANCEL, call_id=2), "unexpected_frame"),
+    "progress of another": (naive.frame(b"\x93\x00\xc0\xa0", kind=naive.PROGRESS, call_id=1), "unknown_call"),
+    "bad log": (naive.frame(b"\x90", kind=naive.LOG), "bad_control"),
     "unknown kind": (naive.frame(b"\xc0", kind=13, call_id=2), "unknown_frame_kind"),
 }
 

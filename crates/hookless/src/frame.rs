@@ -13,6 +13,7 @@ mod decoder;
 mod head;
 mod kind;
 mod region;
+mod undelivered;
 mod whole;
 
 pub use assembler::{Assembler, Want};

@@ -1,11 +1,13 @@
 //! `Channel`, the session as Python runs it over a socket, against the naive model of `support::session`.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
 
-use fuzz::support::session::model::Model;
+use fuzz::support::session::model::{Model, State};
 use fuzz::support::session::play::peer_parts;
 use fuzz::support::session::{Step, Told, limits};
 use hookless::frame::FrameKind;
@@ -24,7 +26,7 @@ pub struct Channels {
     class: Py<PyAny>,
     limits: Py<PyAny>,
     refusal: Py<PyAny>,
-    nothing: Py<PyAny>,
+    unsent: Py<PyAny>,
 }
 
 /// What a step of one end came to.
@@ -52,7 +54,7 @@ impl Channels {
                 class: py.import("hookless._hookless")?.getattr("Channel")?.unbind(),
                 limits: package.getattr("Limits")?.call((), Some(&chosen))?.unbind(),
                 refusal: package.getattr("HooklessError")?.unbind(),
-                nothing: py.eval(c"lambda *parts: None", None, None)?.unbind(),
+                unsent: package.getattr("EncodeError")?.unbind(),
             })
         };
         Python::attach(|py| load(py).unwrap_or_else(|error: PyErr| panic!("Python cannot be used: {error}")))
@@ -69,14 +71,17 @@ impl Channels {
         // All of it is there before it is looked at.
         say(&mut peer, &parts, 0).expect("a socket takes a few frames");
         let later = parts.clone();
+        let (tell, said) = mpsc::channel();
         let answers = std::thread::spawn(move || {
             for number in 1..later.len() {
                 // The channel is closed: nobody listens.
                 if heard_call(&mut peer).and_then(|()| say(&mut peer, &later, number)).is_err() {
                     return;
                 }
+                let _ = tell.send(());
             }
             // Its CALLs are taken, unread, until it closes.
+            drop(tell);
             let _ = std::io::copy(&mut peer, &mut std::io::sink());
         });
         let name = if role == Role::Host { "host" } else { "worker" };
@@ -84,19 +89,36 @@ impl Channels {
             let settings = [("limits", self.limits.bind(py))].into_py_dict(py).expect("a dict");
             let channel =
                 self.class.call(py, (ours.into_raw_fd(), name), Some(&settings)).expect("a channel");
+            let channel = channel.bind(py);
             let model = Model::new(role, limits());
-            let mut model = Expected { model, rest: &[], later: parts.iter(), planted };
-            let mut told = Vec::new();
-            for turn in 0..40 {
-                let (real, expected) = match (turn, role) {
-                    (0, _) => (self.hello(channel.bind(py)), model.hello()),
-                    (_, Role::Host) => (self.call(channel.bind(py)), model.call()),
-                    (_, Role::Worker) => (self.receive(channel.bind(py)), model.receive()),
+            let mut model =
+                Expected { model, rest: &[], taken: VecDeque::new(), later: parts.iter(), planted };
+            let (mut told, mut idle) = (Vec::new(), true);
+            for turn in 0..100 {
+                let (real, expected) = match (turn, role, idle) {
+                    (0, ..) => (self.hello(channel), model.hello()),
+                    (_, Role::Host, true) => (self.begin(channel, &said), model.begin()),
+                    (..) => (self.step(channel), model.step(role)),
                 };
                 if real == Came::OfThisHost {
                     break;
                 }
                 assert_eq!(real, expected, "channel (left) and model differ after {told:?}");
+                // The next call begins when the last one is over, and when nothing more can be heard.
+                idle = match &real {
+                    Came::Told(Told::Opened(_)) => false,
+                    Came::Told(Told::Called(id)) => {
+                        let answered = channel.call_method1("result", (*id, py.None()));
+                        if answered.is_err_and(|error| self.is_unsent(py, &error)) {
+                            break;
+                        }
+                        model.model.step(Step::Answer(*id, FrameKind::Result.number()));
+                        false
+                    }
+                    Came::Told(Told::Returned(id) | Told::Failed(id)) => *id == model.model.last,
+                    Came::Told(Told::Refused(..) | Told::Ready) | Came::End => true,
+                    Came::Told(_) | Came::OfThisHost => idle,
+                };
                 told.push(real);
                 // Each end says so once more after its session is over, and that is enough.
                 if told.iter().filter(|one| matches!(one, Came::End | Came::Told(Told::Refused(..)))).count()
@@ -105,7 +127,7 @@ impl Channels {
                     break;
                 }
             }
-            channel.call_method0(py, "close").expect("it can be closed");
+            channel.call_method0("close").expect("it can be closed");
         });
         answers.join().expect("the peer does not fail");
     }
@@ -117,39 +139,63 @@ impl Channels {
         }
     }
 
-    fn call(&self, channel: &Bound<'_, PyAny>) -> Came {
+    fn begin(&self, channel: &Bound<'_, PyAny>, said: &mpsc::Receiver<()>) -> Came {
         let py = channel.py();
         let arguments = (0, "m:f", py.None(), PyTuple::empty(py), PyDict::new(py));
-        let waiting = PyDict::new(py);
-        let set = || {
-            waiting.set_item("deadline", PATIENCE)?;
-            // No child, whose end would be watched for.
-            waiting.set_item("life", -1)?;
-            waiting.set_item("outputs", PyTuple::empty(py))?;
-            waiting.set_item("on_output", &self.nothing)
-        };
-        set().expect("a dict");
-        let outcome = channel.call_method("call", arguments, Some(&waiting));
-        match outcome.and_then(|outcome| outcome.get_item(0)?.extract::<String>()).as_deref() {
-            Ok("result") => Came::Told(Told::Returned(0)),
-            Ok("error") => Came::Told(Told::Failed(0)),
-            Ok(_) => Came::End,
-            Err(error) => self.refused(py, error),
+        let begun = channel.call_method1("begin", arguments);
+        match begun.and_then(|id| id.extract()) {
+            Ok(id) => {
+                // All of its answer is there, or the peer says no more.
+                let _ = said.recv();
+                Came::Told(Told::Opened(id))
+            }
+            Err(error) => self.refused(py, &error),
         }
     }
 
-    fn receive(&self, channel: &Bound<'_, PyAny>) -> Came {
+    fn step(&self, channel: &Bound<'_, PyAny>) -> Came {
         let py = channel.py();
-        let call = match channel.call_method0("receive") {
-            Ok(call) if call.is_none() => return Came::End,
-            Ok(call) => call,
+        let event = match channel.call_method1("step", (PATIENCE,)) {
+            Ok(event) => event,
             Err(error) => return self.refused(py, &error),
         };
-        channel.call_method1("reply", (py.None(),)).expect("an open call can be answered");
-        Came::Told(Told::Called(call.get_item(0).and_then(|id| id.extract()).expect("an id")))
+        let (kind, id, value, cost): (String, u64, Bound<'_, PyAny>, u64) =
+            event.extract().expect("an event");
+        channel.call_method1("release", (cost,)).expect("it was handed on");
+        Came::Told(match kind.as_str() {
+            "result" => Told::Returned(id),
+            "error" => Told::Failed(id),
+            "cancelled" => Told::Cancelled(id),
+            "item" => Told::Item(id),
+            "progress" => {
+                let (done, total, text): (u64, Option<u64>, String) = value.extract().expect("PROGRESS");
+                Told::Progress(id, format!("{done} of {total:?} {text:?}"))
+            }
+            "log" => {
+                type Log = (u16, String, String, f64, String, u32, String);
+                let (level, logger, message, created, path, line, function): Log =
+                    value.extract().expect("LOG");
+                let told = format!("{level} {logger:?} {message:?} {created} {path:?} {line} {function:?}");
+                Told::Log(id, told)
+            }
+            "call" => Told::Called(id),
+            "cancel" => Told::Unwanted(id),
+            "credit" => Told::Credited(id),
+            "shutdown" => Told::Ending,
+            "eof" => return Came::End,
+            other => panic!("no such event: {other}"),
+        })
+    }
+
+    /// S17: the peer takes less than this end has to say.
+    fn is_unsent(&self, py: Python<'_>, error: &PyErr) -> bool {
+        error.value(py).is_instance(self.unsent.bind(py)).unwrap_or_default()
     }
 
     fn refused(&self, py: Python<'_>, error: &PyErr) -> Came {
+        if self.is_unsent(py, error) {
+            return Came::OfThisHost;
+        }
         let raised = error.value(py);
         let known = raised.is_instance(self.refusal.bind(py)).unwrap_or_default();
         let code = raised.getattr("code").and_then(|code| code.extract::<String>());
@@ -196,6 +242,8 @@ struct Expected<'a> {
     model: Model,
     /// What has been said and not been read.
     rest: &'a [u8],
+    /// What was told when a call began.
+    taken: VecDeque<Told>,
     /// What will be said, after HELLO and after each CALL.
     later: std::slice::Iter<'a, Vec<u8>>,
     planted: bool,
@@ -204,11 +252,18 @@ struct Expected<'a> {
 impl Expected<'_> {
     /// Reads on to the next thing that it tells.
     fn next(&mut self) -> Option<Told> {
+        if let Some(told) = self.taken.pop_front() {
+            return Some(told);
+        }
         while let Some(byte) = self.rest.split_off_first() {
             // The planted bug: a channel that takes any id.
-            if let Some(told) = self.model.feed(std::slice::from_ref(byte)).pop() {
-                let planted = self.planted && told == Told::Refused("unknown_call", None);
-                return Some(if planted { Told::Returned(self.model.last) } else { told });
+            match self.model.feed(std::slice::from_ref(byte)).pop() {
+                // Nobody is told of these.
+                None | Some(Told::Ignored) => {}
+                Some(Told::Refused("unknown_call", None)) if self.planted => {
+                    return Some(Told::Returned(self.model.last));
+                }
+                told => return told,
             }
         }
         None
@@ -225,42 +280,38 @@ impl Expected<'_> {
         }
     }
 
-    fn call(&mut self) -> Came {
-        // S6: nobody has asked for these bytes.
-        if !self.rest.is_empty() {
-            self.model.step(Step::Close);
+    fn begin(&mut self) -> Came {
+        // S11: what has come is taken first, and told later; after an error nothing is.
+        let mut taken = std::mem::take(&mut self.taken);
+        while self.model.state != State::Closed
+            && let Some(told) = self.next()
+        {
+            if let Told::Refused(..) = told {
+                self.taken = taken;
+                return Came::Told(told);
+            }
+            taken.push_back(told);
         }
-        match self.model.step(Step::Act) {
-            Some(Told::Refused(code, offset)) => return Came::Told(Told::Refused(code, offset)),
-            opened => assert!(matches!(opened, Some(Told::Opened(_)))),
+        self.taken = taken;
+        let begun = self.model.step(Step::Begin(0));
+        if let Told::Opened(_) = begun {
+            self.rest = self.later.next().map_or(&[], Vec::as_slice);
         }
-        self.rest = self.later.next().map_or(&[], Vec::as_slice);
-        match self.next() {
-            // The id is the open one's, which Python does not tell.
-            Some(Told::Returned(_)) => Came::Told(Told::Returned(0)),
-            Some(Told::Failed(_)) => Came::Told(Told::Failed(0)),
-            Some(told) => Came::Told(told),
-            None => self.ended(),
-        }
+        Came::Told(begun)
     }
 
-    fn receive(&mut self) -> Came {
-        if self.model.state == fuzz::support::session::model::State::Closed {
+    fn step(&mut self, role: Role) -> Came {
+        if self.taken.is_empty() && self.model.state == State::Closed {
             return Came::Told(Told::Refused("unexpected_frame", None));
         }
         match self.next() {
-            Some(told) => {
-                if let Told::Called(_) = told {
-                    self.model.step(Step::Act);
-                }
-                Came::Told(told)
+            Some(told) => Came::Told(told),
+            // A host's last call, of which the peer says nothing more.
+            None => {
+                assert!(role == Role::Worker || self.later.len() == 0, "a part is missing");
+                self.model.step(Step::Close);
+                Came::End
             }
-            None => self.ended(),
         }
-    }
-
-    fn ended(&mut self) -> Came {
-        self.model.step(Step::Close);
-        Came::End
     }
 }

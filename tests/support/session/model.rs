@@ -1,70 +1,108 @@
 //! The model: two tables, and a look at the bytes after each byte.
 
+use std::collections::BTreeMap;
+
 use hookless::session::Role;
 use hookless::{Limits, Value, decode};
 
+use super::kind::*;
 use super::{Step, Told, bodies};
 use crate::vectors::wrap;
 
-const HELLO: u8 = 2;
-const CALL: u8 = 3;
-const RESULT: u8 = 4;
-const ERROR: u8 = 5;
-
-/// The states of S1 to S6's diagram.
+/// The states of the session's diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Nothing has been said.
     Start,
-    /// No call is open.
-    Idle,
-    /// A call is open.
-    Open,
+    /// Calls may begin.
+    Ready,
+    /// SHUTDOWN was said.
+    Ending,
     /// It is over.
     Closed,
 }
 
-/// The call id of a frame, compared with the last one: that of the open call, the one after it, or another.
+/// One thing that a frame or a step needs of the session. They are looked at in order, and the first that is lacking says the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Id {
-    Any,
-    Last,
+enum Need {
+    /// S6, at the host and in steps: its call is open.
+    Open,
+    /// S15: the same, or its id is 0.
+    OpenOrNone,
+    /// S11: its first byte came after its call began.
+    Later,
+    /// S14: its call was cancelled.
+    Cancelled,
+    /// S12: its call is a stream, or over.
+    Stream,
+    /// S13: its call has credit.
+    Credit,
+    /// S13: its call, if that is not over, may have more by so much.
+    Below,
+    /// S14: its id has been a call's.
+    Known,
+    /// S5: its id is the next.
     Next,
+    /// S5: fewer calls are open than may be.
+    Room,
+    /// S16: no call is open.
+    NoneOpen,
 }
 
+use Need::{Below, Cancelled, Credit, Known, Later, Next, NoneOpen, Open, OpenOrNone, Room, Stream};
 use Role::{Host, Worker};
-use State::{Closed, Idle, Open, Start};
+use State::{Closed, Ending, Ready, Start};
 
-/// Where a frame is taken: end, state, kind, id; and where it leads (S1, S5, S6).
-const TAKEN: &[(Role, State, u8, Id, State)] = &[
-    (Host, Start, HELLO, Id::Any, Idle),
-    (Host, Open, RESULT, Id::Last, Idle),
-    (Host, Open, ERROR, Id::Last, Idle),
-    (Worker, Start, HELLO, Id::Any, Idle),
-    (Worker, Idle, CALL, Id::Next, Open),
+const LIVE: &[State] = &[Ready, Ending];
+const ANY: &[State] = &[Start, Ready, Ending];
+
+/// Which frames an end takes, when, and what they need. Any other is `unexpected_frame`.
+const FRAMES: &[(Role, &[State], u8, &[Need])] = &[
+    (Host, &[Start], HELLO, &[]),
+    (Host, LIVE, RESULT, &[Open, Later]),
+    (Host, LIVE, ERROR, &[Open, Later]),
+    (Host, LIVE, CANCELLED, &[Open, Later, Cancelled]),
+    (Host, LIVE, ITEM, &[Open, Later, Stream, Credit]),
+    (Host, LIVE, PROGRESS, &[Open, Later]),
+    (Host, LIVE, LOG, &[OpenOrNone, Later]),
+    (Worker, &[Start], HELLO, &[]),
+    (Worker, &[Ready], CALL, &[Next, Room]),
+    (Worker, LIVE, CANCEL, &[Known]),
+    (Worker, LIVE, CREDIT, &[Known, Stream, Below]),
+    (Worker, &[Ready], SHUTDOWN, &[]),
 ];
 
-/// Where a frame of the same place and another id is `unknown_call`: all rows of [`TAKEN`] that look at the id. Any other frame is
-/// `unexpected_frame`.
-fn refusal(end: Role, state: State, kind: u8) -> &'static str {
-    let other_id = TAKEN.iter().any(|&(of, at, what, ..)| (of, at, what) == (end, state, kind));
-    if other_id { "unknown_call" } else { "unexpected_frame" }
+/// One open call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// 2 is a stream.
+    pub verb: u8,
+    /// Whether CANCEL was said.
+    pub cancelled: bool,
+    /// Items that may be sent.
+    pub credit: u32,
+    /// When it began.
+    began: u64,
 }
-
-/// Where a step of the driver's is possible, and where it leads. [`Step::Close`] always is.
-const STEPS: &[(Role, State, Step, State)] =
-    &[(Host, Idle, Step::Act, Open), (Host, Open, Step::Undo, Idle), (Worker, Open, Step::Act, Idle)];
 
 /// One end.
 #[derive(Debug)]
 pub struct Model {
-    end: Role,
+    /// Which.
+    pub end: Role,
     /// Where it is.
     pub state: State,
-    /// The id of the open call, or of the last one.
+    /// The id of the last call.
     pub last: u64,
-    /// The frame that has begun to arrive.
+    /// The calls that are open.
+    pub calls: BTreeMap<u64, Call>,
+    /// S17: what the peer's HELLO named.
+    pub peer: Vec<u64>,
+    /// The frame that has begun to arrive, and when.
     bytes: Vec<u8>,
+    began: u64,
+    /// Goes on with each call and each first byte.
+    now: u64,
     limits: Limits,
 }
 
@@ -78,10 +116,16 @@ struct Head {
 
 type Refusal = (&'static str, Option<u64>);
 
+/// F8: whether a body is none of a value.
+fn is_control(kind: u8) -> bool {
+    matches!(kind, HELLO | CANCEL | CANCELLED | CREDIT | PROGRESS | LOG | SHUTDOWN)
+}
+
 impl Model {
     /// An end to which nothing has been said.
     pub fn new(end: Role, limits: Limits) -> Model {
-        Model { end, state: Start, last: 0, bytes: Vec::new(), limits }
+        let (calls, peer, bytes) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Model { end, state: Start, last: 0, calls, peer, bytes, began: 0, now: 0, limits }
     }
 
     /// Takes bytes as they come.
@@ -91,18 +135,27 @@ impl Model {
         }
         let mut told = Vec::new();
         for &byte in chunk {
+            if self.bytes.is_empty() {
+                self.now += 1;
+                self.began = self.now;
+            }
             self.bytes.push(byte);
             match self.look() {
                 Ok(event) => told.extend(event),
-                // S9.
                 Err((code, offset)) => {
-                    self.state = Closed;
+                    self.close();
                     told.push(Told::Refused(code, offset));
                     break;
                 }
             }
         }
         told
+    }
+
+    /// S9.
+    fn close(&mut self) {
+        self.state = Closed;
+        self.calls.clear();
     }
 
     /// The stream ends: S10.
@@ -115,29 +168,93 @@ impl Model {
         }
     }
 
-    /// Does something on the driver's account.
-    pub fn step(&mut self, step: Step) -> Option<Told> {
-        if step == Step::Close {
-            self.state = Closed;
-            return None;
-        }
-        let row = STEPS.iter().find(|&&(end, at, what, _)| (end, at, what) == (self.end, self.state, step));
-        let Some(&(.., next)) = row else {
-            return (step == Step::Act).then_some(Told::Refused("unexpected_frame", None));
+    /// What a need comes to, for a frame or a step of this call.
+    fn lacks(&self, need: Need, id: u64, items: u32) -> Option<&'static str> {
+        let call = self.calls.get(&id);
+        let (good, code) = match need {
+            Open => (call.is_some(), "unknown_call"),
+            OpenOrNone => (id == 0 || call.is_some(), "unknown_call"),
+            Later => (call.is_none_or(|call| call.began < self.began), "unexpected_frame"),
+            Cancelled => (call.is_some_and(|call| call.cancelled), "unexpected_frame"),
+            Stream => (call.is_none_or(|call| call.verb == 2), "unexpected_frame"),
+            Credit => (call.is_some_and(|call| call.credit > 0), "no_credit"),
+            Below => (call.is_none_or(|call| call.credit + items <= 65_536), "unexpected_frame"),
+            Known => (id <= self.last, "unknown_call"),
+            Next => (id == self.last + 1, "unknown_call"),
+            Room if self.end == Host => (self.calls.len() < 1024, "open_call_limit"),
+            Room => (self.calls.len() < 1024, "unexpected_frame"),
+            NoneOpen => (self.calls.is_empty(), "unexpected_frame"),
         };
-        self.state = next;
-        match (self.end, step) {
-            (Host, Step::Act) => {
-                self.last += 1;
-                Some(Told::Opened(self.last))
+        (!good).then_some(code)
+    }
+
+    /// Does something on the driver's account. In a closed session no call is open.
+    pub fn step(&mut self, step: Step) -> Told {
+        // Which end, when, and what it needs of which call.
+        let (end, when, needs, id, items): (_, _, &[Need], _, _) = match step {
+            Step::Close => {
+                self.close();
+                return Told::Done(true);
             }
-            // The next call takes its id.
-            (Host, _) => {
-                self.last -= 1;
-                None
+            Step::Begin(_) => (Host, &[Ready][..], &[Room], 0, 0),
+            Step::Shutdown => (Host, &[Ready], &[NoneOpen], 0, 0),
+            Step::Credit(id, items) if self.calls.contains_key(&id) => {
+                (Host, ANY, &[Stream, Below], id, items)
             }
-            (Worker, _) => Some(Told::Answered(self.last)),
+            Step::Unsent(id) | Step::Cancel(id) | Step::Credit(id, _) => {
+                (Host, &[Start, Ready, Ending, Closed], &[], id, 0)
+            }
+            Step::Item(id) => (Worker, ANY, &[Open, Stream, Credit], id, 0),
+            Step::Answer(id, CANCELLED) => (Worker, ANY, &[Open, Cancelled], id, 0),
+            Step::Answer(id, _) | Step::Note(id) => (Worker, ANY, &[Open], id, 0),
+        };
+        assert_eq!(end, self.end, "{step:?}");
+        if !when.contains(&self.state) || matches!(step, Step::Credit(id, 0) if self.calls.contains_key(&id))
+        {
+            return Told::Refused("unexpected_frame", None);
         }
+        if let Some(code) = needs.iter().find_map(|need| self.lacks(*need, id, items)) {
+            return Told::Refused(code, None);
+        }
+        self.stepped(step)
+    }
+
+    fn stepped(&mut self, step: Step) -> Told {
+        let open = |calls: &BTreeMap<u64, Call>, id| calls.contains_key(&id);
+        match step {
+            Step::Begin(verb) => return Told::Opened(self.begin(verb)),
+            Step::Shutdown => self.state = Ending,
+            Step::Unsent(id) => {
+                let latest = id == self.last && self.calls.remove(&id).is_some();
+                self.last -= u64::from(latest);
+                return Told::Done(latest);
+            }
+            Step::Cancel(id) => {
+                let first =
+                    self.calls.get_mut(&id).is_some_and(|call| !std::mem::replace(&mut call.cancelled, true));
+                return Told::Done(first);
+            }
+            Step::Credit(id, items) => {
+                let there = open(&self.calls, id);
+                self.calls.entry(id).and_modify(|call| call.credit += items);
+                return Told::Done(there);
+            }
+            Step::Item(id) => {
+                self.calls.entry(id).and_modify(|call| call.credit -= 1);
+            }
+            Step::Answer(id, _) => {
+                self.calls.remove(&id);
+            }
+            Step::Note(_) | Step::Close => {}
+        }
+        Told::Done(true)
+    }
+
+    fn begin(&mut self, verb: u8) -> u64 {
+        self.last += 1;
+        self.now += 1;
+        self.calls.insert(self.last, Call { verb, cancelled: false, credit: 0, began: self.now });
+        self.last
     }
 
     /// What the byte that has just arrived decides.
@@ -153,28 +270,34 @@ impl Model {
         let head = self.head()?;
         // The host does not read the body of a frame out of turn.
         if len == 32 && self.end == Host {
-            self.turn(head)?;
+            self.turn(head, 0)?;
         }
         if len < 32 + head.body {
             return Ok(None);
         }
         let body = self.bytes.split_off(32);
         self.bytes.clear();
-        self.body(head, &body)?;
-        self.take(head, &body).map(Some)
+        let verb = self.body(head, &body)?;
+        self.turn(head, bodies::credit(&body).unwrap_or_default())?;
+        self.take(head, &body, verb).map(Some)
     }
 
     /// F2 to F9.
     fn head(&self) -> Result<Head, Refusal> {
         let at = |from: usize| u64::from_be_bytes(self.bytes[from..from + 8].try_into().expect("eight"));
         let (kind, call_id, body, data) = (self.bytes[5], at(8), at(16), at(24));
-        let control = kind == HELLO;
+        let control = is_control(kind);
         let most = if control { self.limits.body.min(65_536) } else { self.limits.body };
+        let id_is_wrong = match kind {
+            1 | HELLO | SHUTDOWN => call_id != 0,
+            LOG => false,
+            _ => call_id == 0,
+        };
         let refused = [
             (self.bytes[4] != 1, "bad_version", 4),
-            (!(1..=5).contains(&kind), "unknown_frame_kind", 5),
+            (!(1..=SHUTDOWN).contains(&kind), "unknown_frame_kind", 5),
             (self.bytes[6..8] != [0, 0], "bad_flags", 6),
-            ((call_id != 0) != (CALL..=ERROR).contains(&kind), "bad_call_id", 8),
+            (id_is_wrong, "bad_call_id", 8),
             (body == 0, "bad_length", 16),
             (body > most, "body_limit", 16),
             (control && data != 0, "bad_length", 24),
@@ -186,27 +309,23 @@ impl Model {
         }
     }
 
-    /// Whether a frame comes in its turn; the state that it leads to.
-    fn turn(&self, head: Head) -> Result<State, Refusal> {
-        let fits = |id: Id| match id {
-            Id::Any => true,
-            Id::Last => head.call_id == self.last,
-            Id::Next => head.call_id == self.last + 1,
-        };
-        let row = TAKEN.iter().find(|&&(end, at, kind, id, _)| {
-            (end, at, kind) == (self.end, self.state, head.kind) && fits(id)
+    /// Whether a frame comes in its turn.
+    fn turn(&self, head: Head, items: u32) -> Result<(), Refusal> {
+        let row = FRAMES.iter().find(|&&(end, when, kind, _)| {
+            (end, kind) == (self.end, head.kind) && when.contains(&self.state)
         });
-        match row {
-            Some(&(.., next)) => Ok(next),
-            None => Err((refusal(self.end, self.state, head.kind), None)),
+        let Some((.., needs)) = row else { return Err(("unexpected_frame", None)) };
+        match needs.iter().find_map(|need| self.lacks(*need, head.call_id, items)) {
+            Some(code) => Err((code, None)),
+            None => Ok(()),
         }
     }
 
-    /// F10: what a body is, by its kind alone.
-    fn body(&self, head: Head, body: &[u8]) -> Result<(), Refusal> {
+    /// F10: what a body is, by its kind alone; the verb of a CALL.
+    fn body(&self, head: Head, body: &[u8]) -> Result<u8, Refusal> {
         let bad = |code: &'static str, at: u64| Err((code, Some(at)));
-        if head.kind == HELLO {
-            return if bodies::hello(body).is_some() { Ok(()) } else { bad("bad_control", 32) };
+        if is_control(head.kind) {
+            return if bodies::is_control(head.kind, body) { Ok(0) } else { bad("bad_control", 32) };
         }
         if head.kind == ERROR && !bodies::begins_as_exception(body) {
             return bad("bad_type", 32);
@@ -216,36 +335,62 @@ impl Model {
             Err(error) => return Err((error.code().as_str(), error.offset())),
         };
         match head.kind {
-            CALL => bodies::not_a_call(&value).map_or(Ok(()), |at| bad("bad_call", at)),
+            CALL => bodies::call(&value).or_else(|at| bad("bad_call", at)),
             ERROR => {
                 assert!(matches!(value, Value::Exception(_)), "S7: {value:?}");
-                Ok(())
+                Ok(0)
             }
-            _ => Ok(()),
+            _ => Ok(0),
         }
     }
 
-    /// A frame that is complete.
-    fn take(&mut self, head: Head, body: &[u8]) -> Result<Told, Refusal> {
-        let next = self.turn(head)?;
-        if let Some(hello) = bodies::hello(body).filter(|_| head.kind == HELLO) {
-            // S3: version 1 is the only one of this end.
-            if hello.role == self.end {
-                return Err(("bad_role", None));
-            }
-            if hello.versions != (hello.versions.0.min(1), hello.versions.1.max(1)) {
-                return Err(("version_mismatch", None));
-            }
+    /// A frame that is complete, and in its turn.
+    fn take(&mut self, head: Head, body: &[u8], verb: u8) -> Result<Told, Refusal> {
+        let id = head.call_id;
+        if matches!(head.kind, RESULT | ERROR | CANCELLED) {
+            self.calls.remove(&id);
         }
-        self.state = next;
-        if head.kind == CALL {
-            self.last = head.call_id;
-        }
+        let call = self.calls.get_mut(&id);
         Ok(match head.kind {
-            HELLO => Told::Ready,
-            CALL => Told::Called(self.last),
-            RESULT => Told::Returned(self.last),
-            _ => Told::Failed(self.last),
+            HELLO => return self.greeted(body),
+            RESULT => Told::Returned(id),
+            ERROR => Told::Failed(id),
+            CANCELLED => Told::Cancelled(id),
+            PROGRESS => Told::Progress(id, bodies::note(PROGRESS, body).expect("it has its form")),
+            LOG => Told::Log(id, bodies::note(LOG, body).expect("it has its form")),
+            CALL => Told::Called(self.begin(verb)),
+            SHUTDOWN => {
+                self.state = Ending;
+                Told::Ending
+            }
+            kind => match (kind, call) {
+                (ITEM, Some(call)) => {
+                    call.credit -= 1;
+                    Told::Item(id)
+                }
+                (CREDIT, Some(call)) => {
+                    call.credit += bodies::credit(body).expect("it has its form");
+                    Told::Credited(id)
+                }
+                (CANCEL, Some(call)) if !call.cancelled => {
+                    call.cancelled = true;
+                    Told::Unwanted(id)
+                }
+                _ => Told::Ignored,
+            },
         })
+    }
+
+    /// S3: version 1 is the only one of this end.
+    fn greeted(&mut self, body: &[u8]) -> Result<Told, Refusal> {
+        let hello = bodies::hello(body).expect("it has its form");
+        if hello.role == self.end {
+            return Err(("bad_role", None));
+        }
+        if !(hello.versions.0 <= 1 && hello.versions.1 >= 1) {
+            return Err(("version_mismatch", None));
+        }
+        (self.state, self.peer) = (Ready, hello.limits);
+        Ok(Told::Ready)
     }
 }

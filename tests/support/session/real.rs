@@ -2,10 +2,10 @@
 //! frame.
 
 use hookless::frame::{Decoder, FrameKind, HEAD_LEN, Head};
-use hookless::session::{End as Ending, Host, HostEvent, Role, Verb, Worker, WorkerEvent};
-use hookless::{Error, Limits};
+use hookless::session::{End as Ending, Host, HostEvent, Log, Progress, Role, Verb, Worker, WorkerEvent};
+use hookless::{Error, Limits, Result};
 
-use super::{Step, Told};
+use super::{Step, Told, kind};
 
 /// One end.
 #[derive(Debug)]
@@ -31,8 +31,13 @@ fn refused(error: &Error) -> Told {
     Told::Refused(error.code().as_str(), error.offset())
 }
 
+/// What a step came to: whether anything is to be sent.
+fn done(step: Result<bool>) -> Told {
+    step.map_or_else(|error| refused(&error), Told::Done)
+}
+
 impl Real {
-    /// An end to which nothing has been said. The planted bug: answers of earlier calls are taken for those of the open one.
+    /// An end to which nothing has been said. The planted bug: frames of calls that are over are taken for those of the last one.
     pub fn new(role: Role, limits: Limits, planted: bool) -> Real {
         let end = match role {
             Role::Host => End::Host(Host::new(limits.clone())),
@@ -40,6 +45,15 @@ impl Real {
         };
         let decoder = Decoder::new(limits.clone());
         Real { decoder, end, limits, bytes: Vec::new(), head: None, opened: 0, planted }
+    }
+
+    /// The body of the HELLO that this end says.
+    pub fn hello(&self) -> Vec<u8> {
+        let hello = match &self.end {
+            End::Host(host) => host.hello(),
+            End::Worker(worker) => worker.hello(),
+        };
+        hello.to_body().expect("there is memory")
     }
 
     /// Takes bytes as they come.
@@ -67,13 +81,16 @@ impl Real {
         told
     }
 
-    fn piece(&mut self, bytes: &[u8]) -> Result<Option<Told>, Error> {
+    fn piece(&mut self, bytes: &[u8]) -> Result<Option<Told>> {
+        if let (End::Host(host), true) = (&mut self.end, self.bytes.is_empty()) {
+            host.frame_begins();
+        }
         self.bytes.extend(bytes);
         let frames = self.decoder.feed(bytes)?;
         if let (None, Some(head)) = (self.head, self.bytes.first_chunk()) {
             let mut head = Head::parse(head, &self.limits)?;
             if let End::Host(host) = &mut self.end {
-                if self.planted && head.call_id < self.opened {
+                if self.planted && head.call_id != 0 && !host.is_open(head.call_id) {
                     head.call_id = self.opened;
                 }
                 host.check_head(&head)?;
@@ -91,18 +108,30 @@ impl Real {
         self.handle(&head, &body).map(Some)
     }
 
-    fn handle(&mut self, head: &Head, body: &[u8]) -> Result<Told, Error> {
+    fn handle(&mut self, head: &Head, body: &[u8]) -> Result<Told> {
         Ok(match &mut self.end {
             End::Host(host) => match host.handle(head, body)? {
                 HostEvent::Ready => Told::Ready,
                 HostEvent::Returned(id) => Told::Returned(id),
                 HostEvent::Failed(id) => Told::Failed(id),
-                other => panic!("{other:?}"),
+                HostEvent::Cancelled(id) => Told::Cancelled(id),
+                HostEvent::Item(id) => Told::Item(id),
+                HostEvent::Progress(id, Progress { done, total, text }) => {
+                    Told::Progress(id, format!("{done} of {total:?} {text:?}"))
+                }
+                HostEvent::Log(id, Log { level, logger, message, created, path, line, function }) => {
+                    let told =
+                        format!("{level} {logger:?} {message:?} {created} {path:?} {line} {function:?}");
+                    Told::Log(id, told)
+                }
             },
             End::Worker(worker) => match worker.handle(head, body)? {
                 WorkerEvent::Ready => Told::Ready,
                 WorkerEvent::Call(id) => Told::Called(id),
-                other => panic!("{other:?}"),
+                WorkerEvent::Cancel(id) => Told::Unwanted(id),
+                WorkerEvent::Credit(id) => Told::Credited(id),
+                WorkerEvent::Shutdown => Told::Ending,
+                WorkerEvent::Ignored => Told::Ignored,
             },
         })
     }
@@ -116,38 +145,53 @@ impl Real {
     }
 
     /// Does something on the driver's account.
-    pub fn step(&mut self, step: Step) -> Option<Told> {
-        match (&mut self.end, step) {
-            (End::Host(host), Step::Act) => {
-                let opened = host.begin_call(Verb::Function);
-                self.opened = *opened.as_ref().unwrap_or(&self.opened);
-                Some(opened.map_or_else(|error| refused(&error), Told::Opened))
-            }
-            (End::Worker(worker), Step::Act) => Some(
-                worker
-                    .end_call(self.opened, Ending::Result)
-                    .map_or_else(|error| refused(&error), |()| Told::Answered(0)),
-            ),
-            (End::Host(host), Step::Undo) => {
-                host.cancel_unsent(self.opened);
-                None
-            }
-            (End::Worker(_), Step::Undo) => None,
+    pub fn step(&mut self, step: Step) -> Told {
+        let told = match (&mut self.end, step) {
             (End::Host(host), Step::Close) => {
                 host.close();
-                None
+                Told::Done(true)
             }
             (End::Worker(worker), Step::Close) => {
                 worker.close();
-                None
+                Told::Done(true)
             }
+            (End::Host(host), step) => host_step(host, step),
+            (End::Worker(worker), step) => worker_step(worker, step),
+        };
+        if let Told::Opened(id) = told {
+            self.opened = id;
         }
+        told
     }
 
     fn is_closed(&self) -> bool {
         match &self.end {
             End::Host(host) => host.is_closed(),
             End::Worker(worker) => worker.is_closed(),
+        }
+    }
+
+    /// How many calls are open.
+    pub fn open(&self) -> usize {
+        match &self.end {
+            End::Host(host) => host.open(),
+            End::Worker(worker) => worker.open(),
+        }
+    }
+
+    /// Of a call: whether it is open, its credit, and whether the worker knows that it was cancelled.
+    pub fn call(&self, id: u64) -> (bool, u64, bool) {
+        match &self.end {
+            End::Host(host) => (host.is_open(id), host.credit_of(id).into(), false),
+            End::Worker(worker) => (worker.is_open(id), worker.credit(id), worker.is_cancelled(id)),
+        }
+    }
+
+    /// S17: what this end may send, where its own limits are those.
+    pub fn peer_limits(&self, own: &Limits) -> Limits {
+        match &self.end {
+            End::Host(host) => host.peer_limits(own),
+            End::Worker(worker) => worker.peer_limits(own),
         }
     }
 
@@ -159,4 +203,30 @@ impl Real {
         assert!(self.is_closed(), "a session that has ended has begun again");
         told
     }
+}
+
+fn host_step(host: &mut Host, step: Step) -> Told {
+    match step {
+        Step::Begin(verb) => {
+            let verb = Verb::from_number(verb.into()).expect("a verb");
+            host.begin_call(verb).map_or_else(|error| refused(&error), Told::Opened)
+        }
+        Step::Unsent(id) => Told::Done(host.cancel_unsent(id)),
+        Step::Cancel(id) => Told::Done(host.cancel(id)),
+        Step::Credit(id, items) => done(host.credit(id, items)),
+        Step::Shutdown => done(host.shutdown().map(|()| true)),
+        Step::Item(_) | Step::Answer(..) | Step::Note(_) | Step::Close => panic!("{step:?} of a host"),
+    }
+}
+
+fn worker_step(worker: &mut Worker, step: Step) -> Told {
+    let sent = match step {
+        Step::Item(id) => worker.item(id),
+        Step::Answer(id, kind::RESULT) => worker.end_call(id, Ending::Result),
+        Step::Answer(id, kind::ERROR) => worker.end_call(id, Ending::Error),
+        Step::Answer(id, _) => worker.end_call(id, Ending::Cancelled),
+        Step::Note(id) => worker.check_open(id),
+        _ => panic!("{step:?} of a worker"),
+    };
+    done(sent.map(|()| true))
 }

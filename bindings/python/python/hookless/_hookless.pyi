@@ -660,6 +660,12 @@ class Channel:
         """Bytes of the frame that is arriving which are still missing; 0 between frames."""
 
     @property
+    def ready(self) -> int:
+        """Events that have been taken in while something was sent: `step(0)` returns them, whatever the
+        descriptor shows.
+        """
+
+    @property
     def wants_write(self) -> bool:
         """Whether something is queued that the peer has not taken: `step` or `flush` sends it."""
 

@@ -19,7 +19,20 @@ _OK, _USAGE, _REFUSED = 0, 2, 3
 
 _HEAD = 32
 _MAGIC = b"HKLS"
-_KINDS = {1: "VALUE", 2: "HELLO", 3: "CALL", 4: "RESULT", 5: "ERROR"}
+_KINDS = {
+    1: "VALUE",
+    2: "HELLO",
+    3: "CALL",
+    4: "RESULT",
+    5: "ERROR",
+    6: "ITEM",
+    7: "CANCEL",
+    8: "CANCELLED",
+    9: "CREDIT",
+    10: "PROGRESS",
+    11: "LOG",
+    12: "SHUTDOWN",
+}
 
 # Name, first byte, length (proto/frame.md).
 _FIELDS = (

@@ -21,9 +21,6 @@ use super::post::control;
 use crate::errors::{decode_error, raise};
 use crate::inbox::Failed;
 
-/// Events that are kept when a call begins, before the program has asked for them.
-const KEPT: usize = 1024;
-
 impl Channel {
     /// Waits for the next event; none when the wish is over.
     pub(super) fn step_with(&self, py: Python<'_>, wish: &mut Wish) -> PyResult<Option<Event>> {
@@ -31,11 +28,7 @@ impl Channel {
         let mut io = locked(&self.io);
         let stepped = self.run(py, &mut io, wish);
         self.depart(py, inside, io);
-        let event = stepped?;
-        if let Some(event) = &event {
-            self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
-        }
-        Ok(event)
+        stepped
     }
 
     /// Sends what is queued; false when the wish is over before that.
@@ -120,6 +113,7 @@ impl Channel {
             if !wish.until_sent
                 && let Some(event) = io.ready.pop_front()
             {
+                self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
                 return Ok(Some(event));
             }
             self.check_open(py, io)?;
@@ -197,10 +191,10 @@ impl Channel {
     /// S11: takes in what has come so far, before a call begins that none of it can answer. Waits for nothing.
     pub(super) fn take(&self, py: Python<'_>, io: &mut Io) -> PyResult<()> {
         let mut most = TURN;
-        loop {
+        // S9: no later frame is read, and none again that was wrong.
+        while !locked(&self.shared.end).is_closed() {
             self.settle(py, io, false)?;
-            let is_closed = locked(&self.shared.end).is_closed();
-            if is_closed || io.link.is_none() || io.eof || most == 0 || io.ready.len() >= KEPT {
+            if io.link.is_none() || io.eof || most == 0 {
                 return Ok(());
             }
             match io.receive(most) {
@@ -213,6 +207,7 @@ impl Channel {
                 Err(error) => return Err(self.failed(error)),
             }
         }
+        Ok(())
     }
 
     /// Leaves: what was queued meanwhile is tried to be sent, and a channel that was closed meanwhile lets its descriptors go.
@@ -224,6 +219,7 @@ impl Channel {
                 self.push_queued(py, &mut io);
             }
             self.pending.store(io.missing(), Ordering::SeqCst);
+            self.ready.store(io.ready.len() as u64, Ordering::SeqCst);
             // S9: nothing follows a part of a frame, or what was wrong.
             let unsent = (over || closing).then(|| (io.current.take(), self.unsent()));
             let link = io.link.take_if(|_| closing);

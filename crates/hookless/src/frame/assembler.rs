@@ -1,9 +1,10 @@
 //! Puts a frame together from bytes as they arrive, and says where the next ones belong.
 
 use crate::error::{Code, Error, Result};
+use crate::frame::undelivered::Undelivered;
 use crate::frame::whole::check_zero;
 use crate::frame::{HEAD_LEN, Head, read_body};
-use crate::limits::{Limits, charge, over};
+use crate::limits::Limits;
 use crate::memory::{self, Full};
 use crate::wire::{Build, Plan, wide};
 
@@ -52,8 +53,7 @@ pub struct Assembler {
     body: Vec<u8>,
     gap: [u8; GAP],
     plan: Plan,
-    /// L10: what the frames hold together that are complete and not handed on. Each holds something, so 0 means that there are none.
-    held: u64,
+    undelivered: Undelivered,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Assembler {
             body: Vec::new(),
             gap: [0; GAP],
             plan: Plan::default(),
-            held: 0,
+            undelivered: Undelivered::default(),
         }
     }
 
@@ -185,7 +185,7 @@ impl Assembler {
     pub fn build<B: Build>(&mut self, build: &mut B) -> Result<B::Value> {
         let Some(head) = self.head else { return Err(Error::new(Code::UnexpectedFrame)) };
         self.body.truncate(self.body_len());
-        let read = match self.left_for(&head)? {
+        let read = match self.undelivered.left_for(&head, &self.limits)? {
             Some(memory) if memory < self.limits.memory => {
                 let limits = Limits { memory, ..self.limits.clone() };
                 read_body(&self.body, &head, &limits, build).map_err(|error| match error.code() {
@@ -207,7 +207,7 @@ impl Assembler {
     /// `undelivered_limit` (L10).
     pub fn skip_build(&mut self) -> Result<()> {
         if let Some(head) = self.head {
-            self.left_for(&head)?;
+            self.undelivered.left_for(&head, &self.limits)?;
         }
         self.body.truncate(self.body_len());
         self.stage = Stage::Done;
@@ -241,40 +241,24 @@ impl Assembler {
         Ok(())
     }
 
-    /// L10: what the body of this frame may be charged, beside the frames that are complete; none where there are none, and its own limits hold.
-    fn left_for(&self, head: &Head) -> Result<Option<u64>> {
-        if self.held == 0 {
-            return Ok(None);
-        }
-        let left = self.limits.undelivered.saturating_sub(self.held);
-        let fixed = fixed_cost(head);
-        match left.checked_sub(fixed) {
-            Some(rest) => Ok(Some(rest)),
-            None => Err(over(Code::UndeliveredLimit, fixed, left).or_at(0)),
-        }
-    }
-
     /// Says that all frames which were complete have been handed on: L10 begins anew.
     pub fn delivered(&mut self) {
-        self.held = 0;
+        self.undelivered.clear();
     }
 
     /// Says that a frame has been handed on, of which [`Assembler::reset`] said that it costs so much (L10).
     pub fn release(&mut self, cost: u64) {
-        self.held = self.held.saturating_sub(cost);
+        self.undelivered.release(cost);
     }
 
     /// L10: what the frames hold that are complete and not handed on.
     pub fn held(&self) -> u64 {
-        self.held
+        self.undelivered.held()
     }
 
     /// Makes ready for the next frame, and keeps the buffer unless it has grown large. Gives what this one costs until it is handed on (L10).
     pub fn reset(&mut self) -> u64 {
-        let fixed = self.head.as_ref().map_or(charge::DELIVERED, fixed_cost);
-        let value = self.head.is_some_and(|head| head.kind.carries_value());
-        let cost = fixed.saturating_add(if value { self.plan.charged() } else { 0 });
-        self.held = self.held.saturating_add(cost);
+        let cost = self.head.map_or(0, |head| self.undelivered.add(&head, self.plan.charged()));
         self.body.clear();
         if self.body.capacity() > STEP.saturating_mul(4) {
             self.body = Vec::new();
@@ -326,10 +310,4 @@ impl Assembler {
     fn gap_end(&self, next: usize) -> u64 {
         self.region_start().saturating_add(self.slot(next).0)
     }
-}
-
-/// L10: what a frame costs beside the charges of its value. A control frame has none, and its body counts as it is.
-fn fixed_cost(head: &Head) -> u64 {
-    let bytes = if head.kind.carries_value() { head.data_len } else { head.body_len };
-    bytes.saturating_add(charge::DELIVERED)
 }

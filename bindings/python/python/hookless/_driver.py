@@ -187,7 +187,7 @@ class Driver(Runner):
         """Go on with a coroutine or an asynchronous iterator as a task."""
         what, call.value = call.value, None
         try:
-            if self.tasks is None:
+            if self.tasks is None or self.tasks.is_closed():
                 from hookless._tasks import Tasks
 
                 self.tasks = Tasks(self)

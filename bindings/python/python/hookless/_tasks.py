@@ -36,6 +36,10 @@ class Tasks:
         # What went wrong in a callback, where asyncio would only log it.
         self._error: BaseException | None = None
 
+    def is_closed(self) -> bool:
+        """Whether foreign code has closed the loop, and no call waits to be told of it."""
+        return self.loop.is_closed() and not self._open
+
     def has_open(self) -> bool:
         """Whether a call waits for its task."""
         return bool(self._open)
@@ -73,7 +77,8 @@ class Tasks:
                 self.loop.call_soon(self.loop.stop)
             self.loop.run_forever()
         except BaseException as error:
-            # asyncio lets SystemExit and KeyboardInterrupt of any task out; a call's own has its outcome.
+            # asyncio lets SystemExit and KeyboardInterrupt of any task out; a call's own has its outcome. And
+            # RuntimeError says that foreign code has closed the loop, here or for a CANCEL in `_take`.
             if driver.is_end(error):
                 raise
         finally:

@@ -5,6 +5,7 @@ test_sandbox_bwrap.py has those with a real sandbox.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ import hookless
 from conftest import LANDLOCK_UNWANTED
 from hookless import Executor, Worker
 from hookless._launch import Child
+from hookless.aio import Worker as Loop
 from processes import holds, is_gone, parent, wait_until
 
 # A shell that waits for the child; a program that becomes it; and one that has it leave the group.
@@ -186,6 +188,21 @@ def test_a_program_that_closes_descriptors(children: str) -> None:
     keeping += "sys.exit(subprocess.call(sys.argv[2:], pass_fds=list(fds)))"
     with start(children, [sys.executable, "-c", keeping, "{channel},{report}"]) as worker:
         assert worker.call("jobs:pid") == inner(worker) != worker._session.child.pid
+
+
+def test_in_an_event_loop(children: str) -> None:
+    """The option is the same."""
+    before = holds()
+
+    async def main() -> None:
+        async with Loop(paths=[children], isolation="none", launcher=SHELL) as worker:
+            assert "/sh: " in worker.isolation["launcher"]
+            assert await worker.call("jobs:add", 1) == 2
+
+    asyncio.run(main())
+    assert holds() == before
+    with pytest.raises(FileNotFoundError, match="launcher="):
+        Loop(launcher=["no-such-program-at-all"])
 
 
 def test_an_executor(children: str) -> None:

@@ -36,8 +36,8 @@ pub(crate) struct Known {
     remote_error: Py<PyAny>,
     /// `hookless._frames._read_lines`.
     read_lines: Py<PyAny>,
-    /// `hookless._frames._OWN`: the file of the child's loop.
-    loop_file: Py<PyAny>,
+    /// `hookless._frames._OWN`: the files of the child's loop.
+    loop_files: Py<PyAny>,
     /// The getters of `type` itself, which no metaclass can replace.
     module: Py<PyAny>,
     qualname: Py<PyAny>,
@@ -80,7 +80,7 @@ impl Known {
             own,
             remote_error: attribute(py, "hookless.remote", "RemoteError")?.unbind(),
             read_lines: frames.getattr(Str("_read_lines"))?.unbind(),
-            loop_file: frames.getattr(Str("_OWN"))?.unbind(),
+            loop_files: frames.getattr(Str("_OWN"))?.unbind(),
             module: getters.get_item(Str("__module__"))?.unbind(),
             qualname: getters.get_item(Str("__qualname__"))?.unbind(),
         })
@@ -217,10 +217,8 @@ fn one<'a, 'py>(
 
 /// Whether a frame is one of the child's own loop.
 fn is_loop(entry: &raised::Entry<'_>, known: &Known) -> PyResult<bool> {
-    entry
-        .code
-        .getattr(fallible::interned!(entry.code.py(), c"co_filename")?)?
-        .eq(known.loop_file.bind(entry.code.py()))
+    let py = entry.code.py();
+    known.loop_files.bind(py).contains(entry.code.getattr(fallible::interned!(py, c"co_filename")?)?)
 }
 
 /// What a report takes at the most, whatever it holds: it is plain while this is below half of every limit.

@@ -89,6 +89,7 @@ PROTOCOL = {
     "a grandchild whose parent is gone": "test_rogue_children test_a_child_that_leaves_a_grandchild",
     "SIGKILL": "test_worker_death test_death_by_signal",
     "frames of an older session": "test_rogue_children test_frames_of_an_older_session",
+    "cancel racing the result": "test_child_session test_cancel_at_any_time",
 }
 ALWAYS = {
     "vars() of every class, sys.modules, builtins": (
@@ -97,7 +98,6 @@ ALWAYS = {
     "audit hook": "test_hooks test_c134_mutations_under_every_hook",
     "profile hook, against a fixed list": "test_hooks test_c120_c125_c145_c146_the_corpus_under_every_hook",
 }
-# "cancel racing the result": sessions have no CANCEL yet (proto/frame.md).
 LIST = STRUCTURE | VALUES | NAMES | TRACEBACKS | PROTOCOL | ALWAYS
 
 
@@ -119,10 +119,3 @@ def test_it_is_held(item: str) -> None:
         assert name in {vector["name"] for vector in vectors}
     else:
         assert name in names_of(file)
-
-
-def test_what_is_left_out_cannot_be_tested_yet() -> None:
-    """When sessions learn to cancel, the race of a cancel with a result belongs into the list."""
-    frames = (HERE.parents[2] / "proto" / "frame.md").read_text(encoding="utf-8")
-    (row,) = [line for line in frames.splitlines() if "CANCEL," in line]
-    assert "reserved: refused by F3" in row

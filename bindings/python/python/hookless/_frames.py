@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["frames_of", "shortened"]
 
 # The frames of the child's own loop: they say nothing about the code that failed.
-_OWN = __file__.removesuffix("_frames.py") + "_child.py"
+_OWN = {
+    __file__.removesuffix("_frames.py") + name
+    for name in ("_driver.py", "_invoke.py", "_runner.py", "_tasks.py")
+}
 
 # Bytes of a file that is read for its lines.
 _FILE = 16 << 20
@@ -29,7 +32,7 @@ def frames_of(traceback: TracebackType | None, most: int, text: int) -> tuple[li
     """
     found: list[TracebackType] = []
     while traceback is not None:
-        if found or traceback.tb_frame.f_code.co_filename != _OWN:
+        if found or traceback.tb_frame.f_code.co_filename not in _OWN:
             found.append(traceback)
         traceback = traceback.tb_next
     depth = len(found)

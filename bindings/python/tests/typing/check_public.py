@@ -94,6 +94,8 @@ def failures(running: Worker) -> None:
     except hookless.RemoteExit as left:
         assert_type(left.code, Any)
     hookless.worker.deny("text")
+    hookless.worker.progress(1)
+    hookless.worker.progress(1, 2, "text")
 
 
 def remote(error: hookless.RemoteError) -> None:

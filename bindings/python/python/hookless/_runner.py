@@ -1,0 +1,211 @@
+"""Foreign code in a worker's child, and what may interrupt it.
+
+A CANCEL reaches plain code by a signal. Python runs `heed` between two steps of whatever the main thread
+does, so it may raise only where `foreign` says so: nothing else of the child is ever interrupted by it.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+
+from hookless._attributes import DENIALS
+from hookless._calls import CURRENT, Call
+from hookless._outbox import Outbox
+from hookless.errors import DecodeError, ProtocolError, Stalled
+from hookless.worker import Cancelled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable
+    from signal import SIGURG, pthread_kill, signal
+    from typing import Any
+
+    from hookless._calls import Line, Report, Wire
+    from hookless._tasks import Tasks
+else:
+    from _collections import deque  # `collections` takes as long to load as this package
+    from _signal import SIGURG, pthread_kill, signal  # `signal` loads `enum`
+
+__all__ = ["Runner"]
+
+
+class Runner:
+    """The part of the driver below which foreign code runs.
+
+    Other threads of foreign code use `report`, `record` and `deny` only; all else is the main thread's.
+    """
+
+    def __init__(self, channel: Wire, hears: bool) -> None:
+        self.channel = channel
+        self._hears = hears
+        self.outbox = Outbox(channel, self._nudge)
+        self.tasks: Tasks | None = None
+        # Whether the loop of the tasks runs, and whether the channel is waited for.
+        self.in_loop = False
+        self.waiting = False
+        # What has come and is not followed yet.
+        self.events: deque[Any] = deque()
+        # Whether the stream has ended, by what the channel was broken; whether this is a fork of the child.
+        self.ended = False
+        self.broken: BaseException | None = None
+        self.is_fork = False
+        # The call whose code `heed` may interrupt, and the one whose code runs.
+        self._armed: Call | None = None
+        self._running: Call | None = None
+        # While set, an armed call is not interrupted all the same: our own code runs within the foreign one.
+        self._masked = False
+        # Whether a signal has come that was not followed, and whether any comes when a frame does.
+        self._noticed = False
+        self._listening = False
+
+    def collect(self) -> None:
+        """Take what has come, for `follow`; of the call that is armed, note that it is cancelled."""
+        events, armed = self.events, self._armed
+        while not self.ended:
+            # Once it is taken, no call: foreign code may be at the recursion limit, and nothing gets lost.
+            events += (self.channel.step(0),)
+            event = events[-1]
+            if event is None:
+                del events[-1]
+                break
+            if event[0] == "eof":
+                self.ended = True
+            elif event[0] == "cancel" and armed is not None and event[1] == armed.id:
+                armed.cancelled = True
+
+    def unlisten(self) -> None:
+        """Have no signals sent: what comes is waited for."""
+        if self._listening:
+            self._listening = False
+            self.channel.listen(False)
+
+    def foreign(self, call: Call, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> bool:
+        """Run code of a call; return whether it returned. What it returned or raised is in the call.
+
+        `heed` raises once, and disarms. Should it do so when the code has ended already, but before the
+        `finally` has, the outer `except` still takes it.
+        """
+        call.value = call.error = None
+        self._running = call
+        token = CURRENT.set(call)
+        try:
+            try:
+                self._arm(call)
+                call.value = function(*arguments, **named)
+            finally:
+                self._armed = None
+        except BaseException as error:  # noqa: BLE001 (SystemExit and its like are outcomes of a call too)
+            call.value, call.error = None, error
+        finally:
+            self._running = None
+            CURRENT.reset(token)
+        return call.error is None
+
+    def _arm(self, call: Call) -> None:
+        self._armed = call
+        if not self._listening and not self.ended:
+            self._listening = self._hears
+            if self._hears:
+                self.channel.listen(True)
+            # What came before has sent no signal.
+            self._noticed = True
+        if self._noticed:
+            self._look()
+
+    def heed_signals(self) -> None:
+        """Follow SIGURG from now on. Code that takes the signal loses its own cancellation, nothing else."""
+        signal(SIGURG, self.heed)
+
+    def heed(self, _number: int, _frame: object) -> None:
+        """Handle SIGURG: something has come, or another thread has left an entry."""
+        self._noticed = True
+        if self._armed is not None and not self._masked:
+            self._look()
+
+    def _look(self) -> None:
+        """Follow a signal while code of a call runs; raise Cancelled there when nobody wants its result."""
+        call = self._armed
+        assert call is not None
+        was_unwanted = call.cancelled or self.ended
+        while True:
+            self._masked = True
+            self._noticed = False
+            try:
+                if not self.ended:
+                    self.outbox.post()
+                self.collect()
+            except BaseException as error:
+                if isinstance(error, ProtocolError) and error.code == "busy":
+                    self._noticed = True
+                    return
+                # What another handler of foreign code raised in here is for foreign code.
+                if not self.is_end(error):
+                    raise
+            finally:
+                self._masked = False
+            # Signals that came meanwhile, down to the line before, were only noticed.
+            if not self._noticed or self.ended:
+                break
+        if not was_unwanted and (call.cancelled or self.ended):
+            self._armed = None
+            raise Cancelled("the host is gone" if self.ended else "the host has cancelled this call")
+
+    def post(self) -> None:
+        """Send what threads and signal handlers have left to be sent."""
+        masked, self._masked = self._masked, True
+        try:
+            if not self.ended:
+                self.outbox.post()
+        except BaseException as error:
+            if not self.is_end(error):
+                raise
+        finally:
+            self._masked = masked
+        if self._noticed and self._armed is not None and not masked:
+            self._look()
+
+    def is_end(self, error: BaseException) -> bool:
+        """Whether an error is the end of the session (S9), which `run` raises, or foreign code's own."""
+        if not isinstance(error, (DecodeError, ProtocolError, Stalled, ConnectionError)):
+            return False
+        self.broken = error
+        self.ended = True
+        return True
+
+    # What foreign code says, in any thread.
+
+    def current(self) -> Call | None:
+        """Return the call that this code runs for, unless its outcome is sent."""
+        call = None if self.is_fork else CURRENT.get(None) or self._running
+        return None if call is None or call.over else call
+
+    def report(self, report: Report) -> None:
+        """Take a report of progress."""
+        call = self.current()
+        if call is not None and self.outbox.report(call, report):
+            self.post()
+
+    def record(self, line: Line) -> None:
+        """Take a record of the log."""
+        if self.outbox.record(self.current(), line):
+            self.post()
+
+    def deny(self, text: str) -> None:
+        """Take a denial."""
+        call = self.current()
+        if call is None:
+            return
+        if len(call.denials) < DENIALS:
+            call.denials.append(text)
+        else:
+            call.more = True
+
+    def _nudge(self) -> None:
+        """Have the main thread post, whatever it does; called after an entry has been left."""
+        if self.in_loop and self.tasks is not None:
+            self.tasks.nudge()
+        elif self.waiting:
+            self.channel.wake()
+        elif get_ident() != self.outbox.main:
+            pthread_kill(self.outbox.main, SIGURG)

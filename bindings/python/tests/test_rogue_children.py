@@ -138,6 +138,23 @@ def test_two_results(children: str) -> None:
             patient.call("jobs:add", 1)
 
 
+def test_a_cancel_that_races_the_result(children: str) -> None:
+    """Deadlines of about what the calls take: whichever end comes is that call's, and no other's."""
+    outcomes: set[object] = set()
+    with start(children) as worker:
+        pid = worker.call("jobs:pid")
+        for number in range(200):
+            quick = worker.options(deadline=0.0002 * (number % 20))
+            try:
+                outcomes.add(quick.call("jobs:same", number) == number)
+            except hookless.DeadlineExceeded as error:
+                assert "was cancelled" in str(error)
+                outcomes.add("late")
+            assert worker.call("jobs:same", -number) == -number
+        assert worker.call("jobs:pid") == pid
+    assert outcomes == {True, "late"}
+
+
 @pytest.mark.parametrize("status", ["nothing", "half a head", "half a body"])
 def test_the_end_without_a_result(children: str, status: str) -> None:
     """`os._exit(0)` with nothing said, or in the middle of a frame: never a value, and never success."""

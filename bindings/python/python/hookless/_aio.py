@@ -154,6 +154,9 @@ class LoopSession(Core):
 
     def leave(self, call: LoopCall) -> None:
         """Leave a call, and cancel it if it has not ended: it is watched until it does. Never waits."""
+        if call.is_left:
+            return
+        call.is_left = True
         if self.drop(call):
             self._cancel(call.begun[0])
             self.loop.call_later(self.grace, self._watch)

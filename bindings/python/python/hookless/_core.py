@@ -34,6 +34,8 @@ class Call:
         self.options = options
         # Its id, once it has been begun.
         self.begun: list[int] = []
+        # Once there is nothing more to do for it.
+        self.is_left = False
         self.box: Box | None = None
         self.hearing = Hearing(options, post.loose)
         self.wake_by(wake)

@@ -59,10 +59,10 @@ class Hearing:
 
     def is_wanted(self) -> bool:
         """Whether there is something to hear."""
-        if self.outlet is not None and len(self.outlet):
-            return True
         box = self.box
-        return bool(self._loose) or (box is not None and bool(len(box.logs) or box.progress))
+        if box is not None and (box.progress or (box.logs is not None and box.logs.waiting)):
+            return True
+        return bool(self._loose.waiting) or (self.outlet is not None and len(self.outlet) > 0)
 
     def hear(self) -> None:
         """Give the functions all that has come for them."""
@@ -85,7 +85,8 @@ class Hearing:
         self._hear_logs(self._loose, None)
         if self.box is None:
             return
-        self._hear_logs(self.box.logs, self._options.on_log)
+        if self.box.logs is not None:
+            self._hear_logs(self.box.logs, self._options.on_log)
         tell = self._options.on_progress
         while self.box.progress:
             progress = self.box.progress.popleft()
@@ -103,13 +104,13 @@ class Hearing:
                     self.error = error
 
     def _hear_logs(self, logs: LogQueue, tell: LogListener | None) -> None:
-        if not logs:
+        if not logs.waiting:
             return
         from hookless._logs import emit, missed, record_of
 
         tell = tell or emit
         # No more than are there now: they may come as fast as they are told.
-        for _ in range(len(logs)):
+        for _ in range(len(logs.waiting)):
             try:
                 log = logs.take()
             except IndexError:  # The loose ones are taken by whoever comes.

@@ -36,26 +36,23 @@ class LogQueue:
     """Messages that wait for the owner of a call; past the bound they are counted."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Log] = deque()
+        self.waiting: deque[Log] = deque()
         # Each has one writer: what waits is their difference.
         self._put = self._taken = 0
         self._missed = self._told = 0
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def put(self, log: Log) -> None:
         """Add a message, or count it."""
         size = sum(len(part) for part in log if isinstance(part, str))
-        if len(self._waiting) >= LOGS or self._put - self._taken + size > _LOG_CHARACTERS:
+        if len(self.waiting) >= LOGS or self._put - self._taken + size > _LOG_CHARACTERS:
             self._missed += 1
             return
         self._put += size
-        self._waiting.append(log)
+        self.waiting.append(log)
 
     def take(self) -> Log:
         """Remove the oldest message. Raises IndexError if there is none."""
-        log = self._waiting.popleft()
+        log = self.waiting.popleft()
         self._taken += sum(len(part) for part in log if isinstance(part, str))
         return log
 
@@ -71,7 +68,8 @@ class Box:
 
     def __init__(self) -> None:
         self.events: deque[Event] = deque()
-        self.logs = LogQueue()
+        # Made with the first of them, by who sorts.
+        self.logs: LogQueue | None = None
         # Only the latest is kept for an owner that is busy.
         self.progress: deque[Progress] = deque(maxlen=1)
         # Called when something has come.
@@ -140,7 +138,12 @@ class Post:
             self.output.keep(call_id, value)
         elif kind == "log":
             box = self.box(call_id) if call_id else None
-            (self.loose if box is None or box.abandoned is not None else box.logs).put(value)
+            if box is None or box.abandoned is not None:
+                self.loose.put(value)
+                return
+            if box.logs is None:
+                box.logs = LogQueue()
+            box.logs.put(value)
         elif kind == "progress":
             self.box(call_id).progress.append(value)
 

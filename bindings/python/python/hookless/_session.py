@@ -113,10 +113,13 @@ class Session(Core):
 
     def leave(self, call: ThreadCall) -> None:
         """Leave a call, and cancel it if it has not ended; more than once is fine. Never waits."""
+        if call.is_left:
+            return
         if self.drop(call):
             self._cancel(call.begun[0])
         # Another thread may be reading what is left here.
         call.place.wake()
+        call.is_left = True
 
     def grant(self, call: ThreadCall, items: int) -> None:
         """Let a stream send so many more items."""

@@ -48,6 +48,8 @@ class Turns:
 
     def is_mine(self) -> bool:
         """Whether this thread stands in line: further out, this is a signal handler or a finaliser."""
+        if not self._line:
+            return False
         me = threading.get_ident()
         return any(place.thread == me for place in list(self._line))
 

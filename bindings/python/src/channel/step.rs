@@ -67,9 +67,8 @@ impl Channel {
         }
         loop {
             let event = self.run(py, io, &mut Wish::any(until))?;
-            if let Some(event) = &event {
-                self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
-            }
+            // HELLO is handed on as it comes (L10).
+            self.shared.released.fetch_add(event.as_ref().map_or(0, Event::own_cost), Ordering::SeqCst);
             match event.map(|event| event.kind) {
                 Some(Kind::Ready) => return Ok(()),
                 Some(Kind::Eof) => {

@@ -170,6 +170,9 @@ class FakeChild:
 
     def end_output(self, index: int) -> None: ...
 
+    def has_ended(self) -> bool:
+        return not self.is_held
+
     def hang_up(self) -> None:
         self.channel.put("eof")
 

@@ -261,3 +261,28 @@ def test_a_forgotten_worker_is_ended(children: str) -> None:
         assert [one.category for one in caught] == [ResourceWarning] and gone(pid)
 
     run(main())
+
+
+def test_a_worker_can_be_closed_after_its_loop(children: str) -> None:
+    """From another loop; and while its own goes on, only there."""
+
+    async def start() -> aio.Worker:
+        worker = aio.Worker(paths=[children], isolation="none")
+        return await worker.__aenter__()
+
+    async def inside() -> None:
+        loop = asyncio.new_event_loop()
+        worker = await start()
+        with pytest.raises(hookless.HooklessError, match="another event loop"):
+            await asyncio.to_thread(loop.run_until_complete, worker.close())
+        loop.close()
+        assert worker.is_alive and await worker.call("jobs:add", 1, right=1) == 2
+        await worker.close()
+
+    run(inside())
+    worker = asyncio.run(start())
+    session = worker._session
+    assert session is not None and not gone(session.child.pid)
+    for _ in range(2):
+        run(worker.close())
+    assert gone(session.child.pid) and not worker.is_alive and not session.is_open

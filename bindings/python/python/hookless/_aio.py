@@ -354,6 +354,12 @@ class LoopSession(Core):
             return
         if not self.is_open:
             return
+        if asyncio.get_running_loop() is not self.loop:
+            if not self.loop.is_closed():
+                raise HooklessError("this worker belongs to another event loop")
+            self.is_closing = True
+            await in_thread(self.abandon)
+            return
         self.is_closing = True
         if self.doomed is None:
             self._say_goodbye()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,7 @@ class Core:
         """Take a child. `room` is what items of streams may cost that wait."""
         self.child, self.output = started.child, started.output
         self.channel = started.channel
-        self.post = Post(self.channel.release, self.output)
+        self.post = Post(self.channel.release, self.output, self.now)
         # Once it is over.
         self.verdict: Verdict | None = None
         self.windows: list[Window] = []
@@ -138,9 +139,11 @@ class Core:
         At the stream's end the session is doomed.
         """
         child = self.child
-        self.post.collect(
-            partial(self.channel.step, life=child.life, outputs=child.outputs, most=most), seconds
-        )
+        # An interrupt may have kept the one before from sorting: nothing else need ever come.
+        if not self.post.arrived:
+            self.post.collect(
+                partial(self.channel.step, life=child.life, outputs=child.outputs, most=most), seconds
+            )
         return self.sort()
 
     def sort(self) -> bool:
@@ -155,6 +158,10 @@ class Core:
         if post.sort() == "eof":
             self.doom("", PATIENCE, ASKED)
         return came
+
+    def now(self) -> float:
+        """Return the time on the clock by which cancelled calls have their seconds of grace."""
+        return time.monotonic()
 
     def end_output(self, index: int) -> None:
         """Note that a pipe of the child has ended."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hookless._builders import Builder, raise_remote
 from hookless._output import Listener, Outlet
 from hookless._post import Box, Event, LogQueue
+from hookless.errors import HooklessError
 
 if TYPE_CHECKING:
     import logging
@@ -41,6 +42,9 @@ class Options:
         kind, _, value, _ = event
         if kind == "error":
             raise_remote(value, self.errors)
+        if kind == "cancelled":
+            # Whoever leaves a call does not ask for its result; so it was not its owner who cancelled it.
+            raise HooklessError("the worker was closed while this call was open")
         return value
 
 
@@ -65,7 +69,7 @@ class Hearing:
         return bool(self._loose.waiting) or (self.outlet is not None and len(self.outlet) > 0)
 
     def hear(self) -> None:
-        """Give the functions all that has come for them."""
+        """Give the functions what has come for them, and not what comes while they run: that may never end."""
         if not self.is_wanted():
             return
         try:
@@ -88,14 +92,16 @@ class Hearing:
         if self.box.logs is not None:
             self._hear_logs(self.box.logs, self._options.on_log)
         tell = self._options.on_progress
-        while self.box.progress:
+        if self.box.progress:
             progress = self.box.progress.popleft()
             if tell is not None and self.error is None:
                 tell(*progress)
 
     def _hear_output(self) -> None:
+        if self.outlet is None:
+            return
         tell = self._options.on_output
-        while self.outlet is not None and len(self.outlet):
+        for _ in range(len(self.outlet)):
             index, data = self.outlet.take()
             if tell is not None and self.error is None:
                 try:
@@ -109,7 +115,6 @@ class Hearing:
         from hookless._logs import emit, missed, record_of
 
         tell = tell or emit
-        # No more than are there now: they may come as fast as they are told.
         for _ in range(len(logs.waiting)):
             try:
                 log = logs.take()

@@ -6,7 +6,6 @@ one call of C code, and whoever goes on finds each of them in one place.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from itertools import starmap
@@ -85,8 +84,9 @@ class Box:
 class Post:
     """The boxes of a session. One thread at a time sorts; each owner empties its own box."""
 
-    def __init__(self, release: Callable[[int], object], output: Output) -> None:
-        self.output = output
+    def __init__(self, release: Callable[[int], object], output: Output, now: Callable[[], float]) -> None:
+        """`now` is the clock that `abandon` reads."""
+        self.output, self.now = output, now
         # Taken from the channel, not yet sorted.
         self.arrived: deque[Event] = deque()
         self.boxes: dict[int, Box] = {}
@@ -154,7 +154,7 @@ class Post:
     def abandon(self, call_id: int, box: Box) -> bool:
         """Note that nobody waits for a call any more; return whether it has yet to end: CANCEL is due."""
         if box.abandoned is None:
-            box.abandoned = time.monotonic()
+            box.abandoned = self.now()
         return self.discard(call_id, box)
 
     def discard(self, call_id: int, box: Box) -> bool:
@@ -184,10 +184,6 @@ class Post:
             elif box.has_end():
                 self.discard(call_id, box)
         return min(list(self._owed.values()), default=None)
-
-    def now(self) -> float:
-        """Return the time on the clock that `abandon` reads."""
-        return time.monotonic()
 
     def wake_all(self) -> None:
         """Wake the owners of all calls: the session is over."""

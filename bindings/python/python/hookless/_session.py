@@ -37,8 +37,29 @@ class Session(Core):
     """One child. Of the threads that wait, one leads: it moves the bytes for all of them."""
 
     def __init__(self, started: Started, *, grace: float, room: int) -> None:
-        super().__init__(started, grace=grace, room=room)
         self._turns = Turns()
+        # Seconds in which nobody took what came, and since when that is so again. Replaced as a whole.
+        self._unheard: tuple[float, float | None] = (0.0, time.monotonic())
+        super().__init__(started, grace=grace, room=room)
+
+    def now(self) -> float:
+        """Return the time on a clock that stands still while nobody takes what comes.
+
+        Calls that are left are waited for by whoever waits next, which may be much later; and a child that
+        cannot get rid of its frames until then cannot end a call before.
+        """
+        unheard, since = self._unheard
+        return (time.monotonic() if since is None else since) - unheard
+
+    def collect(self, seconds: float | None, most: int | None = None) -> bool:
+        """Take an event and sort it: see `Core.collect`."""
+        unheard, since = self._unheard
+        if since is not None:
+            self._unheard = (unheard + time.monotonic() - since, None)
+        try:
+            return super().collect(seconds, most)
+        finally:
+            self._unheard = (self._unheard[0], time.monotonic())
 
     # Calls. Each is begun and left by its owner; to leave one that has not ended is to cancel it.
 
@@ -160,6 +181,8 @@ class Session(Core):
 
     def _wait(self, call: ThreadCall, until: float | None) -> bool:
         """Wait until there is something for a call; return whether it came in time."""
+        if self._turns.is_mine():
+            raise _inside("used")
         place = call.place
         # Nothing returns from inside: where it left the `try`, an interrupt would lose the turn.
         try:

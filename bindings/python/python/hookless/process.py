@@ -252,8 +252,7 @@ class Worker:
     @property
     def is_alive(self) -> bool:
         """Whether calls can be made: neither closed nor over by an error, and the child has not ended."""
-        session = self._session
-        return session.is_alive and session.is_ours and not session.child.has_ended()
+        return self._session.is_alive
 
     @property
     def output(self) -> bytes:

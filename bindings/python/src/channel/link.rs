@@ -2,12 +2,14 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hookless::frame::Want;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write, writev};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
 
+use super::gate::locked;
 use super::packet::{Cursor, Parts};
 use crate::ffi::descriptor;
 use crate::inbox::Inbox;
@@ -132,7 +134,8 @@ impl Link {
 
 /// Has a thread that waits inside look up.
 pub(super) struct Alarm {
-    descriptor: OwnedFd,
+    /// None once the channel is closed: an error keeps its traceback, and with that the channel, as long as somebody keeps the error.
+    bell: Mutex<Option<Arc<OwnedFd>>>,
     /// Whether it has rung since it was last looked at: once is enough.
     rung: AtomicBool,
     /// Whether `wake` was called, which the caller of `step` is to be told.
@@ -142,14 +145,17 @@ pub(super) struct Alarm {
 impl Alarm {
     pub(super) fn new() -> Result<Alarm, Errno> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Alarm { descriptor, rung: AtomicBool::new(false), woken: AtomicBool::new(false) })
+        let bell = Mutex::new(Some(Arc::new(descriptor)));
+        Ok(Alarm { bell, rung: AtomicBool::new(false), woken: AtomicBool::new(false) })
     }
 
     /// For a packet that was queued, or since the channel is to be closed.
     pub(super) fn ring(&self) {
-        if !self.rung.swap(true, Ordering::SeqCst) {
+        if !self.rung.swap(true, Ordering::SeqCst)
+            && let Some(bell) = self.bell()
+        {
             // It fails when it is full, and then it is ringing.
-            let _ = write(&self.descriptor, &1_u64.to_ne_bytes());
+            let _ = write(&*bell, &1_u64.to_ne_bytes());
         }
     }
 
@@ -159,14 +165,22 @@ impl Alarm {
         self.ring();
     }
 
-    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
+    /// What can be waited for; none once it is closed.
+    pub(super) fn bell(&self) -> Option<Arc<OwnedFd>> {
+        locked(&self.bell).clone()
+    }
+
+    /// Gives its descriptor back.
+    pub(super) fn close(&self) {
+        *locked(&self.bell) = None;
     }
 
     /// Makes it quiet. In this order: who rings between the two is heard by a later look, if by none here.
     pub(super) fn answer(&self) {
         self.rung.store(false, Ordering::SeqCst);
-        let _ = read(&self.descriptor, &mut [0_u8; 8]);
+        if let Some(bell) = self.bell() {
+            let _ = read(&*bell, &mut [0_u8; 8]);
+        }
     }
 
     /// Whether `wake` was called since it was last asked.

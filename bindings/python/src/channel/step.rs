@@ -226,6 +226,9 @@ impl Channel {
             // S9: nothing follows a part of a frame, or what was wrong.
             let unsent = (over || closing).then(|| (io.current.take(), self.unsent()));
             let link = io.link.take_if(|_| closing);
+            if link.is_some() {
+                self.shared.alarm.close();
+            }
             let (blocked, is_open) = (io.current.is_some(), io.link.is_some());
             drop(io);
             drop(inside);

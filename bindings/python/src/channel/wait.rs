@@ -1,6 +1,6 @@
 //! To wait for the channel, for the child's output and its end.
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, RawFd};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -56,11 +56,13 @@ pub(super) fn look(
     blocked: bool,
     until: Option<Instant>,
 ) -> Result<Looked, Errno> {
+    // The caller finds that the channel is closed.
+    let Some(bell) = alarm.bell() else { return Ok(Looked::Rang) };
     let mut all = Vec::with_capacity(4 + watch.outputs.len());
     let mut flags = PollFlags::empty();
     flags.set(PollFlags::IN, reads);
     flags.set(PollFlags::OUT, blocked && link.writer().is_none());
-    all.push(PollFd::from_borrowed_fd(alarm.descriptor(), PollFlags::IN));
+    all.push(PollFd::from_borrowed_fd(bell.as_fd(), PollFlags::IN));
     // A pipe whose writer is gone is ready whatever is asked of it.
     if !flags.is_empty() {
         all.push(PollFd::from_borrowed_fd(link.reader(), flags));

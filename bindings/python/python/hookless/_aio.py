@@ -207,14 +207,14 @@ class LoopSession(Core):
                 if not await self._wait(call, box, until):
                     self.doom(f"{text}, and the cancelled call did not end", 0.0, min(ASKED, self.grace))
                     await self._ended.wait()
-                    raise DeadlineExceeded(f"{text}; the worker's child was stopped")
+                    raise DeadlineExceeded(f"{text}; {self.how_ended}")
                 call.hearing.hear()
                 while box.events and not box.has_end():
                     self.take(call)
         except DeadlineExceeded:
             raise
         except HooklessError as error:
-            raise DeadlineExceeded(f"{text}; then the worker's child was stopped") from error
+            raise DeadlineExceeded(f"{text}; then {self.how_ended}") from error
         raise DeadlineExceeded(f"{text}; the call was cancelled")
 
     # Bytes.
@@ -342,7 +342,7 @@ class LoopSession(Core):
 
         status = await in_thread(work)
         self.post.arrived.clear()
-        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing)
+        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
         self.post.wake_all()
         self._ended.set()
 

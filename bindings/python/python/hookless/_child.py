@@ -35,8 +35,9 @@ def main(request: str) -> None:
     """Be the child, to the end of the process.
 
     `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits and rlimits, as the
-    host's `Worker` was given them; fd, the channel; report, the pipe that tells how the isolation went; and
-    scratch, the folder to write to.
+    host's `Worker` was given them; fd, the channel; write_fd, what is written to, if that is another one;
+    report, the socket that is told how the isolation went, or -1 to tell it on standard error; and scratch,
+    the folder to write to.
     """
     status = 1
     try:
@@ -61,14 +62,16 @@ def _prepare(settings: dict[str, Any]) -> tuple[Channel, bool]:
     """Give up what foreign code shall not have; return the channel, and whether it can raise signals."""
     descriptor: int = settings["fd"]
     report: int = settings["report"]
-    close_descriptors([descriptor, report])
+    ours: list[int] = [descriptor, *([settings["write_fd"]] if "write_fd" in settings else [])]
+    close_descriptors([*ours, *([report] if report >= 0 else [])])
     # It leads a session of its own: no Ctrl-C comes here.
     never_interrupted()
     # What foreign code starts must not hold the channel open when this process is gone.
-    os.set_inheritable(descriptor, False)
-    os.register_at_fork(after_in_child=lambda: _cut_off(descriptor))
-    limits = Limits(**settings["limits"])
-    channel = Channel(descriptor, "worker", limits=limits, stall=_FOREVER)
+    for one in ours:
+        os.set_inheritable(one, False)
+    os.register_at_fork(after_in_child=lambda: _cut_off(ours))
+    limits, write_fd = Limits(**settings["limits"]), settings.get("write_fd")
+    channel = Channel(descriptor, "worker", limits=limits, stall=_FOREVER, write_fd=write_fd)
     try:
         channel.listen_setup()
         hears = True
@@ -86,7 +89,7 @@ def _prepare(settings: dict[str, Any]) -> tuple[Channel, bool]:
 
 def _lock_down(settings: dict[str, Any], report: int) -> None:
     """Put the isolation in force, and tell the host of it while this process runs no code but ours."""
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     try:
         layers, missing = lockdown(
             settings["isolation"],
@@ -100,15 +103,20 @@ def _lock_down(settings: dict[str, Any], report: int) -> None:
         told = {"refused": [error.layer, str(error)]}
         raise
     finally:
-        os.write(report, dumps(told))
-        os.close(report)
+        if report >= 0:
+            os.write(report, dumps(told))
+            os.close(report)
+        else:
+            for layer, reason in told.get("missing", ()):
+                sys.stderr.write(f"hookless child: no {layer}: {reason}\n")
 
 
-def _cut_off(descriptor: int) -> None:
+def _cut_off(descriptors: list[int]) -> None:
     """Take the channel from a fork of this process."""
     driver = hookless.worker._driver
     if driver is not None:
         driver.is_fork = True
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, descriptor, inheritable=False)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor, inheritable=False)
     os.close(null)

@@ -78,6 +78,16 @@ class Core:
         return self.child.is_held
 
     @property
+    def how_ended(self) -> str:
+        """What becomes of a child that is not waited for any longer."""
+        return "the channel was closed" if self.is_attached else "the worker's child was stopped"
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether somebody else started the child, and may stop it."""
+        return self.child.pid == 0
+
+    @property
     def is_alive(self) -> bool:
         """Whether calls can be made, as far as is known."""
         return not self.is_closing and self.doomed is None

@@ -6,14 +6,16 @@ import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hookless._hookless import dumps, loads
+from hookless._launcher import command
 from hookless._scratch import Scratch
 from hookless.errors import HooklessError
 
@@ -36,22 +38,26 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # A few MiB in flight: a large array passes in few system calls.
 _SOCKET_BUFFER = 4 << 20
 
-# A pipe holds that much, so that no child waits for its report to be read.
+# Bytes of a report, which the socket holds: no child waits for its report to be read.
 _REPORT = 65_536
 
 # Bytes of output that are read at once, and in a row: a child that never stops writing does not hold up its
 # own result.
 _READ, _DRAIN = 65_536, 1 << 20
 
+# struct ucred: process, user and group of who wrote, as numbers of the reader's own namespaces.
+_CREDENTIALS = struct.Struct("3i")
+
 Drain = Callable[[], object]
 # layers and missing are lists of name and text; refused is the layer and the message of an error.
 Report: TypeAlias = dict[str, Any]
 
 
-def launch(settings: Mapping[str, object]) -> Child:
+def launch(settings: Mapping[str, object], launcher: Sequence[str] = ()) -> Child:
     """Start a child with these settings (see `_child.main`), as the leader of a session and a process group.
 
-    Raises OSError where the system refuses.
+    With a launcher (see `_launcher.check`) that is the leader, and starts the child. Raises OSError where the
+    system refuses.
     """
     if not sys.executable:
         raise HooklessError("sys.executable is empty, so there is no interpreter to start a worker with")
@@ -59,36 +65,41 @@ def launch(settings: Mapping[str, object]) -> Child:
     scratch = Scratch()
     environment |= {"TMPDIR": scratch.path, "HOME": scratch.path}
     ours, theirs = socket.socketpair()
-    told, tells = os.pipe()
+    told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
-        os.set_blocking(told, False)
+        told.setblocking(False)
+        # A launcher hides which process the child is. The kernel tells who writes.
+        told.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
-        own = {"fd": theirs.fileno(), "report": tells, "scratch": scratch.path}
+        channel, report = theirs.fileno(), tells.fileno()
+        own = {"fd": channel, "report": report, "scratch": scratch.path}
+        around = command(launcher, scratch=scratch.path, channel=channel, report=report)
         request = dumps(own | dict(settings)).hex()
         process = subprocess.Popen(
-            [sys.executable, *_FLAGS, _HOME, request],
+            [*around, sys.executable, *_FLAGS, _HOME, request],
             bufsize=0,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=[theirs.fileno(), tells],
+            pass_fds=[channel, report],
             cwd=scratch.path,
             env=environment,
             start_new_session=True,
         )
     except BaseException:
         ours.close()
-        os.close(told)
+        told.close()
         scratch.remove()
         raise
     finally:
         theirs.close()
-        os.close(tells)
-    return Child(process, ours, told, scratch)
+        tells.close()
+    return Child(process, ours, told, scratch, is_launched=bool(launcher))
 
 
-def _life(pid: int) -> int:
+def life_of(pid: int) -> int:
+    """Return a descriptor that is ready once a process has ended; -1 if there is none."""
     try:
         return os.pidfd_open(pid)
     except OSError:
@@ -99,10 +110,21 @@ class Child:
     """A child process, the pipes of its output, and the host's end of the channel to it."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], channel: socket.socket, told: int, scratch: Scratch
+        self,
+        process: subprocess.Popen[bytes],
+        channel: socket.socket,
+        told: socket.socket,
+        scratch: Scratch,
+        *,
+        is_launched: bool,
     ) -> None:
         assert process.stdout is not None and process.stderr is not None
+        # The process that was started: the child, or its launcher.
         self.pid = process.pid
+        self.is_launched = is_launched
+        # The child itself, known once it has reported; 0 if the kernel does not tell.
+        self.inner = 0 if is_launched else self.pid
+        self._inner_life = -1
         # Descriptors of its standard output and standard error; -1 for one that has ended.
         self.outputs: tuple[int, ...] = (process.stdout.fileno(), process.stderr.fileno())
         self._poll = select.poll()
@@ -110,7 +132,7 @@ class Child:
             os.set_blocking(descriptor, False)
             self._poll.register(descriptor, select.POLLIN)
         # Ready once it has ended; -1 where the kernel is too old to tell.
-        self.life = _life(self.pid)
+        self.life = life_of(self.pid)
         self._process = process
         self._channel = channel
         self._told = told
@@ -129,15 +151,24 @@ class Child:
 
         It tells it before it says HELLO, and runs no foreign code before that.
         """
-        if self._told >= 0:
+        if self._told.fileno() >= 0:
             try:
-                text = os.read(self._told, _REPORT)
-            except BlockingIOError:
-                text = b""
-            os.close(self._told)
-            self._told = -1
+                text, extra, *_ = self._told.recvmsg(_REPORT, socket.CMSG_SPACE(_CREDENTIALS.size))
+            except OSError:  # Nothing is there, or nobody is.
+                text, extra = b"", []
+            self._told.close()
             self._report = loads(text) if text else {}
+            if text and self.is_launched:
+                self._meet(extra)
         return self._report
+
+    def _meet(self, extra: list[tuple[int, int, bytes]]) -> None:
+        """Take from the kernel which process wrote the report."""
+        for level, kind, data in extra:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                self.inner = _CREDENTIALS.unpack_from(data)[0]
+        if self.inner > 0:
+            self._inner_life = life_of(self.inner)
 
     def hang_up(self) -> None:
         """End the stream, also for a thread that waits for an answer."""
@@ -182,13 +213,19 @@ class Child:
                     os.killpg(self.pid, number)
                 except (ProcessLookupError, PermissionError):
                     pass  # Nobody is left who could take it.
+            if self._inner_life >= 0:
+                try:
+                    # It may have left the group of its launcher.
+                    signal.pidfd_send_signal(self._inner_life, number)
+                except (ProcessLookupError, PermissionError):
+                    pass
 
     def wait(self, seconds: float, drain: Drain) -> bool:
         """Wait for the child's end; return whether it came. Its output is drained: it may wait for that."""
         end, pause = time.monotonic() + seconds, 0.0005
         while True:
             # Asked before draining, so that nothing written before the end is missed.
-            ended = self._has_ended()
+            ended = self.has_ended()
             drain()
             left = end - time.monotonic()
             if ended or left <= 0:
@@ -196,7 +233,8 @@ class Child:
             time.sleep(min(pause, left))
             pause = min(2 * pause, 0.05)
 
-    def _has_ended(self) -> bool:
+    def has_ended(self) -> bool:
+        """Whether the process is gone, or waits to be reaped."""
         try:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:
@@ -208,6 +246,8 @@ class Child:
         For `patience` seconds it may end by itself; then SIGTERM asks it to, and, `asked` seconds later,
         SIGKILL makes it. With 0 seconds that step is left out.
         """
+        # If it could not start, this is the first to ask which process it is.
+        self.report()
         by_itself = self.wait(patience, drain)
         if asked and not by_itself:
             self.signal(signal.SIGTERM)
@@ -218,6 +258,11 @@ class Child:
         if self.wait(10.0, drain):
             with self._lock:
                 self._process.wait()
+        if self._inner_life >= 0:
+            # Whoever adopted it reaps it; but what it held shall be free.
+            inner = select.poll()
+            inner.register(self._inner_life, select.POLLIN)
+            inner.poll(10_000)
         self.forget()
         self._scratch.remove()
         return self._process.returncode if by_itself else None
@@ -236,6 +281,9 @@ class Child:
             self.life = -1
         self._channel.close()
         self.report()
+        if self._inner_life >= 0:
+            os.close(self._inner_life)
+            self._inner_life = -1
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

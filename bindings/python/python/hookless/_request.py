@@ -14,6 +14,8 @@ from hookless._bounds import processes
 from hookless._builders import Builder, Errors, check_errors
 from hookless._hearing import LogListener, Options, ProgressListener
 from hookless._hookless import Limits
+from hookless._launcher import Launcher
+from hookless._launcher import check as check_launcher
 from hookless._output import Listener
 from hookless._start import Started, start
 from hookless._target import Target, check_names, name_of
@@ -21,7 +23,7 @@ from hookless._target import Target, check_names, name_of
 if TYPE_CHECKING:
     from hookless._typed.conversion import Conversion
 
-__all__ = ["Path", "Plan", "Request", "function", "options", "plan", "script", "stream"]
+__all__ = ["Path", "Plan", "Request", "function", "options", "plan", "room_of", "script", "seconds", "stream"]
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -43,15 +45,21 @@ class Plan:
     start_timeout: float
     grace: float
     errors: str | dict[str, Builder]
+    launcher: tuple[str, ...]
 
     def start(self) -> Started:
         """Start a child: see `_start.start`."""
-        return start(self.settings, self.limits, self.stall, self.start_timeout)
+        return start(self.settings, self.limits, self.stall, self.start_timeout, self.launcher)
 
     @property
     def room(self) -> int:
-        """What items of streams may cost that wait to be taken: half of L10, the rest is for results."""
-        return (self.limits or Limits()).undelivered // 2
+        """See `room_of`."""
+        return room_of(self.limits)
+
+
+def room_of(limits: Limits | None) -> int:
+    """Return what items of streams may cost that wait to be taken: half of L10, the rest is for results."""
+    return (limits or Limits()).undelivered // 2
 
 
 def plan(
@@ -68,6 +76,7 @@ def plan(
     file_size: int | None,
     open_files: int | None,
     threads: int | None,
+    launcher: Launcher,
 ) -> Plan:
     """Check the settings of a worker. Raises TypeError, ValueError, or OSError for a bad folder."""
     if isolation not in ("strict", "auto", "none"):
@@ -82,7 +91,7 @@ def plan(
         "open_files": _count("open_files", open_files),
         "processes": processes(_count("threads", threads)),
     }
-    stall = _seconds("stall", stall)
+    stall = seconds("stall", stall)
     settings = {
         "isolation": isolation,
         "paths": _folders(paths),
@@ -90,8 +99,9 @@ def plan(
         "stall": stall,
         "rlimits": rlimits,
     }
-    start_timeout = _seconds("start_timeout", start_timeout)
-    return Plan(settings, limits, stall, start_timeout, _seconds("grace", grace), chosen)
+    start_timeout = seconds("start_timeout", start_timeout)
+    grace = seconds("grace", grace)
+    return Plan(settings, limits, stall, start_timeout, grace, chosen, check_launcher(launcher))
 
 
 def options(
@@ -106,7 +116,7 @@ def options(
 ) -> Options:
     """Check the options of calls; `errors` is the worker's own choice. Raises TypeError or ValueError."""
     if deadline is not None:
-        deadline = _seconds("deadline", deadline)
+        deadline = seconds("deadline", deadline)
     _check_function("on_output", on_output, "stream and data")
     _check_function("on_progress", on_progress, "done, total and text")
     _check_function("on_log", on_log, "a logging.LogRecord")
@@ -158,7 +168,7 @@ def _folders(paths: Iterable[Path]) -> list[str]:
     return found
 
 
-def _seconds(name: str, value: float) -> float:
+def seconds(name: str, value: float) -> float:
     """Check a time; a very long one is cut to what the system's clocks can hold."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name}= is a number of seconds, not a {type(value).__name__}")

@@ -146,14 +146,14 @@ class Session(Core):
                 if not self._wait(call, until):
                     self.doom(f"{text}, and the cancelled call did not end", 0.0, min(ASKED, self.grace))
                     self._finish(call)
-                    raise DeadlineExceeded(f"{text}; the worker's child was stopped")
+                    raise DeadlineExceeded(f"{text}; {self.how_ended}")
                 call.hearing.hear()
                 while box.events and not box.has_end():
                     self.take(call)
         except DeadlineExceeded:
             raise
         except HooklessError as error:
-            raise DeadlineExceeded(f"{text}; then the worker's child was stopped") from error
+            raise DeadlineExceeded(f"{text}; then {self.how_ended}") from error
         raise DeadlineExceeded(f"{text}; the call was cancelled")
 
     # Waiting: whoever is first in line leads.
@@ -232,7 +232,7 @@ class Session(Core):
         self.child.hang_up()
         status = self.child.end(patience, asked, lambda: self.child.drain(self.output.keep))
         self.post.arrived.clear()
-        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing)
+        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
         self.post.wake_all()
 
     def close(self) -> None:

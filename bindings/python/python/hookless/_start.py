@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hookless._hookless import Channel, Limits
 from hookless._launch import Child, launch
 from hookless._output import Output
+from hookless._peer import ISOLATION, Peer
 from hookless._report import in_force, is_confined
 from hookless._verdict import died
 from hookless.errors import DeadlineExceeded, HooklessError, IsolationError
 
-__all__ = ["Started", "start"]
+__all__ = ["Started", "attach", "start"]
 
 # Seconds that a child has to end by itself, or when asked, if it could not start.
 _PATIENCE, _ASKED = 2.0, 1.0
@@ -22,7 +23,7 @@ _PATIENCE, _ASKED = 2.0, 1.0
 class Started:
     """A child that has said HELLO."""
 
-    child: Child
+    child: Child | Peer
     channel: Channel
     output: Output
     isolation: dict[str, str]
@@ -31,14 +32,18 @@ class Started:
 
 
 def start(
-    settings: Mapping[str, object], limits: Limits | None, stall: float, start_timeout: float
+    settings: Mapping[str, object],
+    limits: Limits | None,
+    stall: float,
+    start_timeout: float,
+    launcher: Sequence[str] = (),
 ) -> Started:
     """Start a child. `settings` are those of `_child.main`, but for what `launch` adds to them.
 
     Raises IsolationError, WorkerDied, DeadlineExceeded and what a broken channel raises; no child is left
     then. OSError where the system refuses.
     """
-    child, output = launch(settings), Output()
+    child, output = launch(settings, launcher), Output()
     try:
         channel = Channel(child.take_channel(), "host", limits=limits, stall=stall)
     except BaseException:
@@ -48,8 +53,10 @@ def start(
         _greet(child, channel, output, start_timeout)
         mode = str(settings["isolation"])
         report = child.report()
-        isolation = in_force(child.pid, mode, report.get("layers", []))
-        if mode == "strict" and not is_confined(child.pid):
+        # A launcher may be all that the kernel shows; then the child's own word has to do.
+        pid = child.inner
+        isolation = in_force(pid, mode, report.get("layers", []), *launcher[:1])
+        if mode == "strict" and pid and not is_confined(pid):
             raise IsolationError("the kernel does not confirm that the child's system calls are filtered")
     except BaseException:
         channel.close()
@@ -59,6 +66,25 @@ def start(
         raise
     missing = [(name, reason) for name, reason in report.get("missing", [])]
     return Started(child, channel, output, isolation, missing)
+
+
+def attach(peer: Peer, limits: Limits | None, stall: float, start_timeout: float) -> Started:
+    """Greet whoever serves the other end of a stream. Raises as `start` does; the stream is closed then."""
+    try:
+        channel = peer.make_channel(limits, stall)
+    except BaseException:
+        peer.forget()
+        raise
+    try:
+        channel.hello(start_timeout)
+    except BaseException as error:
+        channel.close()
+        peer.forget()
+        if isinstance(error, DeadlineExceeded):
+            text = f"the other end of the channel did not answer within {start_timeout:g} s"
+            raise DeadlineExceeded(text) from None
+        raise
+    return Started(peer, channel, Output(), dict(ISOLATION), [])
 
 
 def _greet(child: Child, channel: Channel, output: Output, seconds: float) -> None:

@@ -22,11 +22,17 @@ class Verdict:
     status: int | None
     stderr: bytes
     is_closed: bool
+    # Whether somebody else had started the child, so that nobody here has stopped it.
+    is_attached: bool = False
 
     def during(self) -> HooklessError:
         """Return the error of a call that was open then."""
         if self.is_closed:
             return HooklessError("the worker was closed while this call was open")
+        if self.is_attached:
+            if self.cause:
+                return WorkerDied(f"the channel was closed: {self.cause}")
+            return WorkerDied("the other end closed the channel without an answer")
         if self.cause:
             return WorkerDied(f"the worker's child was stopped: {self.cause}", stderr=self.stderr)
         return died("the worker's child", self.status, self.stderr)

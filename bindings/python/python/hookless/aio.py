@@ -15,6 +15,7 @@ from hookless._bounds import default_memory
 from hookless._builders import Errors
 from hookless._hearing import LogListener, Options, ProgressListener
 from hookless._hookless import Limits
+from hookless._launcher import Launcher
 from hookless._output import Listener
 from hookless._request import Path
 from hookless._start import Started
@@ -62,6 +63,7 @@ class Worker:
         file_size: int | None = 1 << 30,
         open_files: int | None = 256,
         threads: int | None = 1024,
+        launcher: Launcher = (),
     ) -> None:
         self._plan = _request.plan(
             paths=paths,
@@ -76,6 +78,7 @@ class Worker:
             file_size=file_size,
             open_files=open_files,
             threads=threads,
+            launcher=launcher,
         )
         self._options = Options(errors=self._plan.errors)
         self._isolation: dict[str, str] = {}

@@ -54,6 +54,19 @@ exit status:
 """
 
 
+_CHILD = """\
+Be the child of a worker that did not start this process: the other end of `hookless.Worker.attach`. It ends
+when the channel does.
+"""
+
+_CHILD_STATUS = """\
+exit status:
+  0    the host ended the session
+  1    the session broke, or the isolation cannot be put in force: standard error says why
+  2    usage
+"""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; `arguments` are those of the process unless given. Returns the exit status."""
     for stream in (sys.stdout, sys.stderr):
@@ -85,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(commands)
     _add_inspect(commands)
+    _add_child(commands)
     return parser
 
 
@@ -158,6 +172,48 @@ def _add_inspect(commands: _Commands) -> None:
     parser.set_defaults(command=_inspect)
 
 
+def _add_child(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "child",
+        help="serve a host that is attached to this process by a socket, or by pipes",
+        description=_CHILD,
+        epilog=_CHILD_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    channel = parser.add_mutually_exclusive_group(required=True)
+    channel.add_argument("--fd", metavar="N", type=_count, help="the channel: an inherited stream socket")
+    channel.add_argument(
+        "--stdio",
+        action="store_true",
+        help="the channel: standard input and output; what the code prints goes to standard error",
+    )
+    add("--path", metavar="DIR", action="append", default=[], help="a folder that code may be imported from")
+    add(
+        "--isolation",
+        choices=["strict", "auto", "none"],
+        default="strict",
+        help="what this process gives up before it runs code of the host's choice (default: strict)",
+    )
+    add("--limits", metavar="NAME=NUMBER", action="append", default=[], help="a limit, such as depth=256")
+    add("--memory", metavar="BYTES", type=_large, help="address space (default: the Worker's)")
+    add(
+        "--stall",
+        metavar="SECONDS",
+        type=_seconds,
+        default=30.0,
+        help="a frame may stand still (default: 30)",
+    )
+    add("--scratch", metavar="DIR", help="the folder to write to (default: a new one, which stays)")
+    parser.set_defaults(command=_child)
+
+
+def _child(options: argparse.Namespace) -> int:
+    from hookless._serve import serve
+
+    return serve(options)
+
+
 def _run(options: argparse.Namespace) -> int:
     from hookless._run import run
 
@@ -181,6 +237,14 @@ def _seconds(text: str) -> float:
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
+    return _number(text, 9)
+
+
+def _large(text: str) -> int:
+    return _number(text, 18)
+
+
+def _number(text: str, digits: int) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > digits:
         raise argparse.ArgumentTypeError(f"{text!r} is no count")
     return int(text)

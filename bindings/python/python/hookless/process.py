@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from hookless import _request
 from hookless._bounds import default_memory
-from hookless._builders import Errors
+from hookless._builders import Errors, check_errors
 from hookless._hearing import LogListener, Options, ProgressListener
 from hookless._hookless import Limits
+from hookless._launcher import Launcher
 from hookless._output import Listener
+from hookless._peer import Peer
 from hookless._request import Path
 from hookless._session import Session
+from hookless._start import Started, attach
 from hookless._stream import Stream
 from hookless._target import Target
 from hookless.errors import IsolationWarning
@@ -58,6 +62,10 @@ class Worker:
     The kernel counts those together with all else that the user runs, and not for root: there only memory
     bounds them.
 
+    `launcher` is the start of the child's command, such as a sandbox around it: ["bwrap", …]. It has to
+    leave the child the interpreter, hookless, its private folder and two descriptors, for which {scratch},
+    {channel} and {report} stand in it. `isolation` is put in force inside it. See LAUNCHERS.md.
+
         with hookless.Worker(paths=["src"]) as worker:
             result = worker.call("analysis:fit", data, order=3)
 
@@ -81,6 +89,7 @@ class Worker:
         file_size: int | None = 1 << 30,
         open_files: int | None = 256,
         threads: int | None = 1024,
+        launcher: Launcher = (),
     ) -> None:
         plan = _request.plan(
             paths=paths,
@@ -95,13 +104,48 @@ class Worker:
             file_size=file_size,
             open_files=open_files,
             threads=threads,
+            launcher=launcher,
         )
-        self._options = Options(errors=plan.errors)
         started = plan.start()
-        self._isolation = started.isolation
-        self._session = Session(started, grace=plan.grace, room=plan.room)
+        self._begin(started, Options(errors=plan.errors), plan.grace, plan.room)
         for layer, reason in started.missing:
             warnings.warn(f"no {layer}: {reason}", IsolationWarning, stacklevel=2)
+
+    @classmethod
+    def attach(
+        cls,
+        channel: int | socket.socket,
+        *,
+        write_fd: int | None = None,
+        limits: Limits | None = None,
+        stall: float = 30.0,
+        start_timeout: float = 30.0,
+        grace: float = 2.0,
+        errors: Errors = "builtin",
+    ) -> Worker:
+        """Return a worker whose child somebody else has started: `python -m hookless child` on a stream.
+
+        `channel` is a connected stream socket or its descriptor. With `write_fd` it is the pipe, or anything
+        else, that is read from, and that one is written to. They belong to the worker from now on. The
+        options are those of `Worker`; the others are the child's own. There is no process to end: `close`
+        ends the stream, and so does a cancelled call that does not end within `grace`. What the child prints
+        does not come here. See LAUNCHERS.md.
+
+        Raises ValueError or TypeError for what cannot be such a stream, and else as `Worker` does.
+        """
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
+        stall, grace = _request.seconds("stall", stall), _request.seconds("grace", grace)
+        start_timeout = _request.seconds("start_timeout", start_timeout)
+        options = Options(errors=check_errors(errors))
+        peer = Peer(channel) if write_fd is None else Peer(channel, write_fd)
+        worker = cls.__new__(cls)
+        worker._begin(attach(peer, limits, stall, start_timeout), options, grace, _request.room_of(limits))
+        return worker
+
+    def _begin(self, started: Started, options: Options, grace: float, room: int) -> None:
+        self._options, self._isolation = options, started.isolation
+        self._session = Session(started, grace=grace, room=room)
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
         """Call a function in the child, and return what it returns.
@@ -207,8 +251,9 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether calls can be made: neither closed, nor over by an error, as far as this side knows."""
-        return self._session.is_alive
+        """Whether calls can be made: neither closed nor over by an error, and the child has not ended."""
+        session = self._session
+        return session.is_alive and session.is_ours and not session.child.has_ended()
 
     @property
     def output(self) -> bytes:
@@ -247,7 +292,8 @@ class Worker:
 
     def __repr__(self) -> str:
         session = self._session
-        return f"<hookless.Worker, child {session.child.pid}, {'open' if session.is_open else 'over'}>"
+        child = "attached" if session.is_attached else f"child {session.child.pid}"
+        return f"<hookless.Worker, {child}, {'open' if session.is_open else 'over'}>"
 
 
 class Configured(Generic[_T]):

@@ -55,12 +55,14 @@ if TYPE_CHECKING:
     from hookless._lossy import lossy
     from hookless._stream import Stream
     from hookless._typed.arrays import ArraySpec
+    from hookless.executor import Executor
     from hookless.paths import ForeignPath
     from hookless.process import Worker
 else:
     # Whoever only encodes and decodes does not pay for the import of subprocess, pathlib or typing.
     _LATER = {
         "ArraySpec": "hookless._typed.arrays",
+        "Executor": "hookless.executor",
         "ForeignPath": "hookless.paths",
         "Stream": "hookless._stream",
         "Worker": "hookless.process",
@@ -85,6 +87,7 @@ __all__ = [
     "Decoder",
     "EncodeError",
     "EnumValue",
+    "Executor",
     "Failure",
     "ForeignPath",
     "Frame",

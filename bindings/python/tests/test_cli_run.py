@@ -284,6 +284,35 @@ def on_a_terminal(tmp_path: Path, script: str, **environment: str) -> tuple[int,
 SLOW = "import time\nprint('begin')\ntime.sleep(1.2)\nprint('end')\nresult = 1"
 
 
+TELLING = """
+import logging, time
+from hookless.worker import progress
+for number in range(4):
+    progress(number, 4, "\\x1b[31mrows")
+    time.sleep(0.3)
+logging.getLogger("app").warning("one\\n\\x1b[2Jtwo")
+result = 1
+"""
+
+
+def test_progress_and_logs_on_a_terminal(tmp_path: Path) -> None:
+    """A bar while it runs, and each message on a line of its own; both are the script's words."""
+    status, drawn = on_a_terminal(tmp_path, TELLING)
+    assert status == 0 and "%] " not in drawn
+    assert "[##########..........]  50% 2/4  \\x1b[31mrows" in drawn
+    shown = [line.rpartition("\x1b[K")[2].strip("\r") for line in drawn.split("\n")]
+    assert shown == ["  | app: one", "  | \\x1b[2Jtwo", "result: 1", ""]
+
+
+def test_progress_and_logs_elsewhere(run: Run) -> None:
+    """Messages go to standard error, and nothing is drawn."""
+    done = run(TELLING)
+    assert (done.stdout, done.stderr) == ("result: 1\n", "  | app: one\n  | \\x1b[2Jtwo\n")
+    done = run(TELLING, "--json", "--raw")
+    assert json.loads(done.stdout)["result"] == 1
+    assert done.stderr == "  | app: one\n  | \\x1b[2Jtwo\n"
+
+
 def test_a_terminal_gets_a_spinner(tmp_path: Path) -> None:
     status, drawn = on_a_terminal(tmp_path, SLOW)
     assert status == 0 and " script.py 0." in drawn

@@ -92,7 +92,12 @@ class _Run:
             self.isolation = worker.isolation
             out = sys.stderr if self.options.json else sys.stdout
             with Screen(self.options.target, out, sys.stderr, raw=self.options.raw) as screen:
-                call = worker.options(deadline=self.options.deadline, on_output=screen)
+                call = worker.options(
+                    deadline=self.options.deadline,
+                    on_output=screen,
+                    on_progress=screen.progress,
+                    on_log=screen.log,
+                )
                 if self.function is None:
                     return call.run(self.file, inputs=self.inputs)
                 name = os.fsdecode(self.file).encode("utf-8", "backslashreplace").decode()

@@ -10,7 +10,12 @@ import time
 from types import TracebackType
 from typing import BinaryIO, TextIO
 
+from hookless import _bar
 from hookless.display import MARK, escape_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import logging
 
 __all__ = ["Screen", "is_lively"]
 
@@ -68,7 +73,7 @@ class _Lines:
 
 
 class Screen:
-    """Shows a script's output, and between its lines, on a terminal, how long it has been running.
+    """Shows a script's output and logs, and between their lines, on a terminal, how far it is.
 
     `what` is running; `out` and `err` take its two streams. `raw` passes bytes on as they are.
     """
@@ -78,6 +83,7 @@ class Screen:
         self._streams = {"stdout": _Lines(out), "stderr": _Lines(err)}
         self._lock = threading.Lock()
         self._drawn = False
+        self._progress: tuple[int, int | None, str] | None = None
         self._began = time.monotonic()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._spin, daemon=True) if is_lively(sys.stderr) else None
@@ -92,10 +98,31 @@ class Screen:
                 lines.to.flush()
                 lines.inside = not data.endswith(b"\n")
                 return
-            for other in self._streams.values():
-                if other is not lines and (other.to is lines.to or other.to.isatty()):
-                    other.end()
+            self._make_way(lines)
             lines.write(data)
+
+    def progress(self, done: int, total: int | None, text: str) -> None:
+        """Take how far the script is: a listener too. It is drawn in its time; the latest counts."""
+        self._progress = (done, total, text)
+
+    def log(self, record: logging.LogRecord) -> None:
+        """Take what the script logs: a listener too. It is shown on standard error, as the script's word."""
+        _, name, message, *_ = record.remote  # type: ignore[attr-defined]
+        with self._lock:
+            self._erase()
+            self._make_way(None)
+            err = self._streams["stderr"]
+            # Marked and escaped with --raw as well: these are our words for the script's.
+            for one in f"{name or 'root'}: {message}".split("\n"):
+                err.to.write(f"{MARK}{escape_line(one)}\n")
+            err.to.flush()
+
+    def _make_way(self, lines: _Lines | None) -> None:
+        """End the lines that something else would be written into."""
+        to = (lines or self._streams["stderr"]).to
+        for other in self._streams.values():
+            if other is not lines and (other.to is to or other.to.isatty()):
+                other.end()
 
     def __enter__(self) -> Screen:
         if self._thread is not None:
@@ -121,9 +148,12 @@ class Screen:
         while not self._done.wait(_TICK):
             with self._lock:
                 seconds = time.monotonic() - self._began
-                if seconds < _PATIENCE or any(lines.inside for lines in self._streams.values()):
+                # A line that the script has not ended is not drawn over.
+                inside = any(lines.inside and lines.to.isatty() for lines in self._streams.values())
+                if seconds < _PATIENCE or inside:
                     continue
-                sys.stderr.write(f"{_CLEAR}{_FACES[turn % 4]} {self._what} {seconds:.1f} s")
+                head = f"{_FACES[turn % 4]} {self._what} {seconds:.1f} s"
+                sys.stderr.write(f"{_CLEAR}{_bar.line(head, self._progress, _bar.width_of(sys.stderr))}")
                 sys.stderr.flush()
                 self._drawn, turn = True, turn + 1
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import io
 import logging
+import socket
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, assert_type
 
 import hookless
 import hookless.worker
-from hookless import Decoder, Limits, Worker
+from hookless import Decoder, Executor, Limits, Worker
 
 
 def codec(data: bytes) -> None:
@@ -83,6 +88,29 @@ def worker() -> None:
         running.options(on_progress=progressed, on_log=logging.getLogger("x").handle).call("m:f")
         assert_type(running.isolation, dict[str, str])
         assert_type(running.close(), None)
+
+
+def launched() -> None:
+    with Worker(launcher=["bwrap", Path("--unshare-pid")]) as running:
+        assert_type(running.is_alive, bool)
+    with Worker.attach(3, limits=Limits(), grace=1.0) as attached:
+        assert_type(attached, Worker)
+    Worker.attach(socket.socket(), write_fd=4)
+
+
+def executor() -> None:
+    with Executor(2, fresh=True, deadline=1.0, paths=["src"], memory=None) as tasks:
+        assert_type(tasks, Executor)
+        takes_executors(tasks)
+        future = tasks.submit("module:function", 1, key=2)
+        assert_type(future, Future[Any])
+        tasks.submit(heard, "stdout", b"")
+        assert_type(tasks.map("module:function", [1], timeout=1.0), Iterator[Any])
+        tasks.terminate_workers()
+
+
+def takes_executors(tasks: concurrent.futures.Executor) -> None:
+    tasks.submit(len, [])
 
 
 def failures(running: Worker) -> None:

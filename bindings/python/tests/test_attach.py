@@ -309,7 +309,6 @@ def test_the_host_goes(children: str) -> None:
         (["--stdio", "--limits", "depth=99999"], "depth"),
         (["--stdio", "--scratch", "/no/such/folder"], "No such file"),
         (["--stdio", "--isolation", "some"], "invalid choice"),
-        (["--stdio", "--stall", "0"], "seconds above 0"),
     ],
 )
 def test_usage(arguments: list[str], text: str) -> None:

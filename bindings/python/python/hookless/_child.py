@@ -34,10 +34,10 @@ _FOREVER = 1e9
 def main(request: str) -> None:
     """Be the child, to the end of the process.
 
-    `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits and rlimits, as the host's
-    `Worker` was given them; fd, the channel; write_fd, what is written to, if that is another one; report,
-    the socket that is told how the isolation went, or -1 to tell it on standard error; and scratch, the
-    folder to write to.
+    `request` is a VALUE frame in hexadecimal, of a dict: isolation, paths, limits and rlimits, as the
+    host's `Worker` was given them; fd, the channel; write_fd, what is written to, if that is another one;
+    report, the socket that is told how the isolation went, or -1 to tell it on standard error; and scratch,
+    the folder to write to.
     """
     status = 1
     try:
@@ -70,8 +70,7 @@ def _prepare(settings: dict[str, Any]) -> tuple[Channel, bool]:
     for one in ours:
         os.set_inheritable(one, False)
     os.register_at_fork(after_in_child=lambda: _cut_off(ours))
-    limits = Limits(**settings["limits"])
-    write_fd: int | None = settings.get("write_fd")
+    limits, write_fd = Limits(**settings["limits"]), settings.get("write_fd")
     channel = Channel(descriptor, "worker", limits=limits, stall=_FOREVER, write_fd=write_fd)
     try:
         channel.listen_setup()

@@ -46,7 +46,6 @@ def _settings(options: argparse.Namespace) -> dict[str, object]:
         "isolation": options.isolation,
         "paths": paths,
         "limits": {name: getattr(limits, name) for name in Limits.TABLE},
-        "stall": float(options.stall),
         "rlimits": {
             "memory": default_memory() if options.memory is None else options.memory,
             "cpu_seconds": None,

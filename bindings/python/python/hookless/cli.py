@@ -197,13 +197,6 @@ def _add_child(commands: _Commands) -> None:
     )
     add("--limits", metavar="NAME=NUMBER", action="append", default=[], help="a limit, such as depth=256")
     add("--memory", metavar="BYTES", type=_large, help="address space (default: the Worker's)")
-    add(
-        "--stall",
-        metavar="SECONDS",
-        type=_seconds,
-        default=30.0,
-        help="a frame may stand still (default: 30)",
-    )
     add("--scratch", metavar="DIR", help="the folder to write to (default: a new one, which stays)")
     parser.set_defaults(command=_child)
 

@@ -276,7 +276,7 @@ def test_l10_control_frames_are_handed_on_by_step() -> None:
 
 def test_each_end_has_its_own_part() -> None:
     host, worker = joined()
-    for step, arguments in [
+    parts: list[tuple[Callable[..., object], tuple[object, ...]]] = [
         (worker.begin, (0, *CALL)),
         (worker.cancel, (1,)),
         (worker.credit, (1, 1)),
@@ -286,7 +286,8 @@ def test_each_end_has_its_own_part() -> None:
         (host.cancelled, (1,)),
         (host.progress, (1, 1, None, "")),
         (host.log, (0, 0, "", "", 0.0, "", 0, "")),
-    ]:
+    ]
+    for step, arguments in parts:
         assert "other end" in refused("unexpected_frame", step, *arguments)
     with pytest.raises(ValueError, match="verb"):
         host.begin(3, *CALL)

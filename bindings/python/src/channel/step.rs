@@ -66,7 +66,11 @@ impl Channel {
             self.post_inside(py, io, &mut frame, &[], false, &mut |_| Ok(Some(0)))?;
         }
         loop {
-            match self.run(py, io, &mut Wish::any(until))?.map(|event| event.kind) {
+            let event = self.run(py, io, &mut Wish::any(until))?;
+            if let Some(event) = &event {
+                self.shared.released.fetch_add(event.own_cost(), Ordering::SeqCst);
+            }
+            match event.map(|event| event.kind) {
                 Some(Kind::Ready) => return Ok(()),
                 Some(Kind::Eof) => {
                     let note = "the peer closed the stream before HELLO";

@@ -5,14 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Literal
 
 import pytest
 
 import hookless
 import naive
 from hookless import Decoder, Limits, Worker, dumps
-from hookless._output import BUDGET, MARK, Output, Sink
+from hookless._output import BUDGET, MARK, Outlet, Output
 
 FRAME = dumps([None, "x"])
 # Frame, list, None, text of one character.
@@ -43,8 +42,8 @@ def test_l10_arrays_of_the_region_count() -> None:
     assert (caught.value.code, caught.value.offset) == ("undelivered_limit", 0)
 
 
-def test_l10_one_frame_and_sessions_never_meet_it() -> None:
-    """A session reads a frame at a time, so that the sum over its calls is no matter."""
+def test_l10_one_frame_alone_never_meets_it() -> None:
+    """Nothing waits beside it, also in a session: each answer is taken before the next is asked for."""
     least = Limits(undelivered=0)
     assert hookless.loads(FRAME, limits=least) == hookless.decode([FRAME], limits=least) == [None, "x"]
     assert len(Decoder(limits=least).feed(FRAME)) == 1
@@ -54,26 +53,58 @@ def test_l10_one_frame_and_sessions_never_meet_it() -> None:
 
 
 @pytest.mark.parametrize("past", [0, 1])
+def test_l10_what_waits_in_a_session_at_the_limit_and_one_past(children: str, past: int) -> None:
+    """Two items that are not asked for yet, and the answer of a call between them."""
+    size = 1 << 20
+    most = 2 * (128 + 96 + size) + 128 + 40
+
+    def ask() -> None:
+        # The first of them may be answered before there is a second item.
+        for _ in range(10):
+            assert worker.call("jobs:add", 1) == 2
+
+    with Worker(paths=[children], isolation="none", limits=Limits(undelivered=most - past)) as worker:
+        stream = worker.stream("telling:blocks", 1000, size)
+        if past:
+            with pytest.raises(hookless.LimitExceeded) as caught:
+                ask()
+            assert caught.value.code == "undelivered_limit" and not worker.is_alive
+        else:
+            ask()
+            assert [next(stream) for _ in range(2)] == [bytes(size), b"\1" * size]
+
+
+@pytest.mark.parametrize("past", [0, 1])
 def test_the_output_of_a_call_at_its_budget_and_one_past(past: int) -> None:
     """16 MiB are handed on; then one mark, and nothing."""
-    given: list[bytes] = []
-
-    def hear(stream: Literal["stdout", "stderr"], data: bytes) -> None:
-        given.append(data)
-
-    output = Output()
-    sink = Sink(output, hear)
+    output, outlet = Output(), Outlet()
+    output.outlets.append(outlet)
     for index in (0, 1):
-        sink(index, bytes(BUDGET // 2))
-    assert len(b"".join(given)) == BUDGET and output.dropped == 0
+        output.keep(index, bytes(BUDGET // 2))
+        assert outlet.take() == (index, bytes(BUDGET // 2))
+    assert output.dropped == 0 and not outlet
     for _ in range(3):
-        sink(0, b"x" * past)
-    assert b"".join(given)[BUDGET:] == MARK * past
+        output.keep(0, b"x" * past)
+    assert [outlet.take() for _ in range(len(outlet))] == [(0, MARK)] * past
     assert output.dropped == 3 * past
     # The next call has its own.
-    given.clear()
-    Sink(output, hear)(1, b"again")
-    assert given == [b"again"]
+    output.outlets.remove(outlet)
+    output.outlets.append(Outlet())
+    output.keep(1, b"again")
+    assert output.outlets[0].take() == (1, b"again") and not outlet
+
+
+def test_output_that_waits_is_bounded_with_its_pieces() -> None:
+    """A listener that is busy holds up no more than the budget, each piece with 128 bytes beside its own."""
+    output, outlet = Output(), Outlet()
+    output.outlets.append(outlet)
+    pieces = BUDGET // 129 + 1
+    for _ in range(pieces):
+        output.keep(0, b"x")
+    assert (len(outlet), output.dropped) == (pieces, 0)
+    output.keep(0, b"x")
+    assert (len(outlet), output.dropped) == (pieces + 1, 1)
+    assert [outlet.take()[1] for _ in range(len(outlet))][-2:] == [b"x", MARK]
 
 
 WRONG: list[tuple[str, Callable[[Decoder], object], type[Exception], str]] = [

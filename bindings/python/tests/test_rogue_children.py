@@ -111,7 +111,7 @@ def test_bytes_without_an_end(children: str, descriptor: int) -> None:
         wanted: type[Exception] = hookless.DecodeError if descriptor == -1 else hookless.DeadlineExceeded
         with pytest.raises(wanted):
             in_time(lambda: worker.options(deadline=1.5).call("rogue:endless", descriptor))
-        assert gone(pid)
+        assert gone(pid) if descriptor == -1 else worker.call("jobs:pid") == pid
 
 
 def test_frames_of_an_older_session(children: str) -> None:
@@ -136,6 +136,23 @@ def test_two_results(children: str) -> None:
         assert patient.call("jobs:write_to_channel", ANSWER * 2) == 5
         with pytest.raises(hookless.ProtocolError):
             patient.call("jobs:add", 1)
+
+
+def test_a_cancel_that_races_the_result(children: str) -> None:
+    """Deadlines of about what the calls take: whichever end comes is that call's, and no other's."""
+    outcomes: set[object] = set()
+    with start(children) as worker:
+        pid = worker.call("jobs:pid")
+        for number in range(200):
+            quick = worker.options(deadline=0.0002 * (number % 20))
+            try:
+                outcomes.add(quick.call("jobs:same", number) == number)
+            except hookless.DeadlineExceeded as error:
+                assert "was cancelled" in str(error)
+                outcomes.add("late")
+            assert worker.call("jobs:same", -number) == -number
+        assert worker.call("jobs:pid") == pid
+    assert outcomes == {True, "late"}
 
 
 @pytest.mark.parametrize("status", ["nothing", "half a head", "half a body"])

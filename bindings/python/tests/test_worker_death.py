@@ -80,17 +80,33 @@ def text(stderr: bytes | str) -> str:
 @pytest.mark.parametrize(
     "job", [("jobs:sleep", 60), ("jobs:spin",), ("jobs:stubborn",)], ids=lambda job: job[0]
 )
-def test_deadline(children: str, job: tuple[str, ...]) -> None:
-    """The child is stopped, reaped and gone, whatever it is doing or ignoring."""
-    with start(children) as worker:
+@pytest.mark.parametrize("grace", [PATIENCE, 0.0])
+def test_deadline(children: str, job: tuple[str, ...], grace: float) -> None:
+    """The call is cancelled, whatever it is doing; without grace the child is stopped, reaped and gone."""
+    with Worker(paths=[children], isolation="none", grace=grace) as worker:
         pid = worker.call("jobs:pid")
         began = time.monotonic()
         with pytest.raises(hookless.DeadlineExceeded, match=r"0\.3") as caught:
             worker.options(deadline=0.3).call(*job)
         assert 0.3 <= time.monotonic() - began < PATIENCE
         assert isinstance(caught.value, TimeoutError)
-        assert gone(pid)
+        if grace:
+            assert worker.is_alive and worker.call("jobs:pid") == pid
+            return
+        assert gone(pid) and not worker.is_alive
         with pytest.raises(hookless.HooklessError):
+            worker.call("jobs:pid")
+
+
+@pytest.mark.parametrize("ignores", [False, True])
+def test_deadline_of_a_call_that_swallows_its_cancelling(children: str, ignores: bool) -> None:
+    """Past the grace the child is asked to end, and killed if it ignores that."""
+    with Worker(paths=[children], isolation="none", grace=0.3) as worker:
+        pid = worker.call("jobs:pid")
+        with pytest.raises(hookless.DeadlineExceeded, match="child was stopped"):
+            worker.options(deadline=0.2).call("telling:swallow", ignores)
+        assert gone(pid) and not worker.is_alive
+        with pytest.raises(hookless.WorkerDied, match="did not end"):
             worker.call("jobs:pid")
 
 

@@ -176,7 +176,7 @@ def test_source_lines_are_read_from_ordinary_files_only(child: Worker, tmp_path:
 
 
 def test_threads_get_their_own_failures(child: Worker) -> None:
-    """Calls of several threads take turns; denials and failures do not mix."""
+    """Calls of several threads are open at once; denials and failures do not mix."""
     found: dict[str, tuple[str, ...]] = {}
 
     def work(name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -37,6 +38,10 @@ _SOCKET_BUFFER = 4 << 20
 
 # A pipe holds that much, so that no child waits for its report to be read.
 _REPORT = 65_536
+
+# Bytes of output that are read at once, and in a row: a child that never stops writing does not hold up its
+# own result.
+_READ, _DRAIN = 65_536, 1 << 20
 
 Drain = Callable[[], object]
 # layers and missing are lists of name and text; refused is the layer and the message of an error.
@@ -98,10 +103,12 @@ class Child:
     ) -> None:
         assert process.stdout is not None and process.stderr is not None
         self.pid = process.pid
-        # Descriptors of its standard output and standard error, as long as they are open.
+        # Descriptors of its standard output and standard error; -1 for one that has ended.
         self.outputs: tuple[int, ...] = (process.stdout.fileno(), process.stderr.fileno())
+        self._poll = select.poll()
         for descriptor in self.outputs:
             os.set_blocking(descriptor, False)
+            self._poll.register(descriptor, select.POLLIN)
         # Ready once it has ended; -1 where the kernel is too old to tell.
         self.life = _life(self.pid)
         self._process = process
@@ -139,11 +146,39 @@ class Child:
         except OSError:
             pass  # The child was first.
 
+    def drain(self, take: Callable[[int, bytes], object]) -> None:
+        """Read what the pipes hold, without waiting: `take` is given 0 or 1, and bytes."""
+        if not any(descriptor >= 0 for descriptor in self.outputs) or not self._poll.poll(0):
+            return
+        for index in range(len(self.outputs)):
+            left = _DRAIN
+            while left > 0 and (descriptor := self.outputs[index]) >= 0:
+                try:
+                    data = os.read(descriptor, _READ)
+                except BlockingIOError:
+                    break
+                if not data:
+                    self.end_output(index)
+                    break
+                take(index, data)
+                left -= len(data)
+
+    def end_output(self, index: int) -> None:
+        """Note that a pipe has ended: nobody holds its other end any more."""
+        descriptor = self.outputs[index]
+        if descriptor >= 0:
+            self._poll.unregister(descriptor)
+            self.outputs = tuple(-1 if at == index else one for at, one in enumerate(self.outputs))
+
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the child's process group, unless the child has been reaped."""
+        """Send a signal to the child and its process group, unless the child has been reaped."""
         with self._lock:
             if self._process.returncode is None:
                 try:
+                    if self.life >= 0:
+                        # By the descriptor first: a host that waits for all of its children may have reaped
+                        # this one, and its number may be that of another.
+                        signal.pidfd_send_signal(self.life, number)
                     os.killpg(self.pid, number)
                 except (ProcessLookupError, PermissionError):
                     pass  # Nobody is left who could take it.
@@ -167,15 +202,16 @@ class Child:
         except ChildProcessError:
             return True  # It has been reaped, by us or by a host that waits for all of its children.
 
-    def end(self, patience: float, drain: Drain) -> int | None:
+    def end(self, patience: float, asked: float, drain: Drain) -> int | None:
         """Make the child end, and reap it. Return its status as `Popen` has it; None if it had to be stopped.
 
-        For `patience` seconds it may end by itself; then SIGTERM asks it to, and SIGKILL makes it.
+        For `patience` seconds it may end by itself; then SIGTERM asks it to, and, `asked` seconds later,
+        SIGKILL makes it. With 0 seconds that step is left out.
         """
         by_itself = self.wait(patience, drain)
-        if patience and not by_itself:
+        if asked and not by_itself:
             self.signal(signal.SIGTERM)
-            self.wait(1.0, drain)
+            self.wait(asked, drain)
         # Also to what the child has started: the number of its group is not free before it is reaped.
         self.signal(signal.SIGKILL)
         # Killed is not yet gone: gigabytes of memory take a moment to be freed.

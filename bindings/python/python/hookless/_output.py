@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
+from collections import deque
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-__all__ = ["BUDGET", "KEPT", "MARK", "Listener", "Output", "Sink", "drain"]
+__all__ = ["BUDGET", "KEPT", "MARK", "Listener", "Outlet", "Output"]
 
 Listener: TypeAlias = Callable[[Literal["stdout", "stderr"], bytes], object]
 
 # Bytes that are kept of the child's output, and of its standard error.
 KEPT = 64 << 10
 
-# What is read of a pipe at once, and in one go at most: what it can hold, so that a child that never stops
-# writing cannot hold up its own result.
-_PIPE, _DRAIN = 65_536, 1 << 20
-
 # Bytes of one call's output that a listener is given at most, and what it is given in place of the rest.
 BUDGET = 16 << 20
 MARK = b"\n[hookless: output past 16 MiB dropped]\n"
+
+# What a piece costs beside its bytes, while it waits for a listener that is busy.
+_PIECE = 128
 
 
 class _Tail:
@@ -38,18 +37,22 @@ class _Tail:
 
 
 class Output:
-    """The end of what a child has printed so far."""
+    """The end of what a child has printed so far, and the outlets of the calls that listen."""
 
     def __init__(self) -> None:
         self._both, self._errors = _Tail(), _Tail()
         # Bytes that listeners were not given.
         self.dropped = 0
+        # To join and to leave are one step of the interpreter each.
+        self.outlets: deque[Outlet] = deque()
 
     def keep(self, index: int, data: bytes) -> None:
-        """Note what came from standard output (0) or standard error (1)."""
+        """Take what came from standard output (0) or standard error (1)."""
         self._both.add(data)
         if index == 1:
             self._errors.add(data)
+        for outlet in list(self.outlets):
+            self.dropped += outlet.put(index, data)
 
     @property
     def both(self) -> bytes:
@@ -62,51 +65,45 @@ class Output:
         return self._errors.read()
 
 
-class Sink:
-    """Takes the output of one call: keeps its end, and gives it to the listener."""
+class Outlet:
+    """The output of one call on its way to a listener.
 
-    def __init__(self, output: Output, listener: Listener | None) -> None:
-        self._output, self._listener = output, listener
+    Whoever reads the child's pipes puts, and the owner of the call takes: two threads, perhaps. What waits is
+    bounded as well as what is given in all.
+    """
+
+    def __init__(self) -> None:
         self._left = BUDGET
-        # What the listener raised. It is given nothing more; the call goes on, so the session stays whole.
-        self.error: Exception | None = None
+        self._waiting: deque[tuple[int, bytes]] = deque()
+        # Each has one writer: what waits is their difference.
+        self._put = self._taken = 0
+        # Called when something has been put.
+        self.wake: Callable[[], object] | None = None
 
-    def __call__(self, index: int, data: bytes) -> None:
-        self._output.keep(index, data)
-        if self._listener is None or self.error is not None:
-            return
-        given = data[: max(self._left, 0)]
-        dropped = len(data) - len(given)
-        self._give(index, given)
-        if dropped and self._left >= 0:
-            self._give(index, MARK)
-            self._left = -1
-        else:
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, index: int, data: bytes) -> int:
+        """Add a piece; return how many bytes of it are past the budget."""
+        room = min(self._left, BUDGET - (self._put - self._taken))
+        given = data[: max(room, 0)]
+        if given:
+            self._add(index, given)
             self._left -= len(given)
-        self._output.dropped += dropped
+        dropped = len(data) - len(given)
+        if dropped and self._left >= 0:
+            self._add(index, MARK)
+            self._left = -1
+        if self.wake is not None:
+            self.wake()
+        return dropped
 
-    def _give(self, index: int, data: bytes) -> None:
-        if self._listener is None or self.error is not None or not data:
-            return
-        try:
-            self._listener("stderr" if index else "stdout", data)
-        except Exception as error:  # noqa: BLE001 (raised again when the call is over)
-            self.error = error
+    def _add(self, index: int, data: bytes) -> None:
+        self._put += len(data) + _PIECE
+        self._waiting.append((index, data))
 
-
-def drain(outputs: list[int], sink: Sink) -> None:
-    """Give the sink what the pipes hold, which are non-blocking; one that ends becomes -1."""
-    for index, descriptor in enumerate(outputs):
-        drained = 0
-        while outputs[index] >= 0 and drained < _DRAIN:
-            try:
-                data = os.read(descriptor, _PIPE)
-            except BlockingIOError:
-                break
-            except OSError:
-                data = b""
-            if not data:
-                outputs[index] = -1
-                break
-            drained += len(data)
-            sink(index, data)
+    def take(self) -> tuple[int, bytes]:
+        """Remove the oldest piece. Raises IndexError if there is none."""
+        index, data = self._waiting.popleft()
+        self._taken += len(data) + _PIECE
+        return index, data

@@ -1,221 +1,250 @@
-"""The host's side of one child: starts it, talks to it, and knows why it is gone."""
+"""The host's side of one child for threads: any of them may call, and one of those that wait leads."""
 
 from __future__ import annotations
 
-import os
 import signal
 import time
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from hookless._builders import Builder, raise_remote
-from hookless._hookless import Channel, Limits
-from hookless._launch import Child, launch
-from hookless._output import Listener, Output, Sink, drain
-from hookless._report import in_force, is_confined
+from hookless._core import ASKED, BROKEN, PATIENCE, Call, Core, is_harmless, left, told
+from hookless._hearing import Options
+from hookless._post import Box, Event
 from hookless._turns import Place, Turns
-from hookless.errors import DeadlineExceeded, EncodeError, HooklessError, IsolationError, WorkerDied
-from hookless.remote import RemoteError
+from hookless._verdict import Verdict
+from hookless.errors import DeadlineExceeded, HooklessError
 
-__all__ = ["Request", "Session"]
+if TYPE_CHECKING:
+    from hookless._request import Request
+    from hookless._start import Started
 
-# Verb, name, source, arguments by place and by name (S4).
-Request: TypeAlias = tuple[int, str, str | None, tuple[object, ...], dict[str, Any]]
-
-# Seconds that a child has to end by itself once its channel has ended.
-_PATIENCE = 2.0
-
-_CLOSED = "the worker is closed"
+__all__ = ["Session", "ThreadCall"]
 
 
-class Session:
-    """One child, one call at a time; other threads wait for their turn."""
+class ThreadCall(Call):
+    """One call, and where its owner waits."""
 
-    def __init__(
-        self, settings: Mapping[str, object], limits: Limits | None, stall: float, start_timeout: float
-    ) -> None:
-        """Start a child. `settings` are those of `_child.main`, but for what `launch` adds to them."""
-        self.output = Output()
-        # Why no call can be made any more.
-        self.over = ""
-        self._process = os.getpid()
+    def __init__(self, options: Options, session: Session) -> None:
+        self.place = Place()
+        super().__init__(options, session.post, self.place.wake)
+
+    def wait_in(self, place: Place) -> None:
+        """Wait in another place: its owner may be another thread now."""
+        self.place = place
+        self.wake_by(place.wake)
+
+
+class Session(Core):
+    """One child. Of the threads that wait, one leads: it moves the bytes for all of them."""
+
+    def __init__(self, started: Started, *, grace: float, room: int) -> None:
+        super().__init__(started, grace=grace, room=room)
         self._turns = Turns()
-        self._closing = False
-        self.child: Child = launch(settings)
-        # Those of its pipes that have not ended; -1 for one that has.
-        self._outputs = list(self.child.outputs)
-        try:
-            self._channel = Channel(self.child.take_channel(), "host", limits=limits, stall=stall)
-        except BaseException:
-            self.child.end(0.0, lambda: None)
-            raise
-        self._start(start_timeout)
-        mode = str(settings["isolation"])
-        report = self.child.report()
-        self.isolation = in_force(self.child.pid, mode, report.get("layers", []))
-        # Layers that are not in force, with the reason; none in strict mode.
-        self.missing: list[tuple[str, str]] = [(name, reason) for name, reason in report.get("missing", [])]
-        if mode == "strict" and not is_confined(self.child.pid):
-            self._end("its isolation is not in force", 0.0, Sink(self.output, None))
-            raise IsolationError("the kernel does not confirm that the child's system calls are filtered")
 
-    def _start(self, seconds: float) -> None:
-        sink = Sink(self.output, None)
-        try:
-            self._channel.hello(seconds)
-        except DeadlineExceeded:
-            self._end("its child did not start", 0.0, sink)
-            raise DeadlineExceeded(f"the worker's child did not start within {seconds:g} s") from None
-        except (HooklessError, OSError) as error:
-            # Most likely it could not import hookless, or could not lock itself down: its last words tell.
-            status = self._end("its child did not start", _PATIENCE, sink)
-            if refused := self.child.report().get("refused"):
-                layer, message = refused
-                raise IsolationError(
-                    f"{message}. isolation='auto' goes without it, and warns", layer=layer
-                ) from None
-            if status is None:
-                raise
-            raise self._died("the worker's child did not start: it", status) from error
-        except BaseException:
-            self._end("its start was interrupted", 0.0, sink)
-            raise
+    # Calls. Each is begun and left by its owner; to leave one that has not ended is to cancel it.
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether this process started the child, and is not a fork of the one that did."""
-        return os.getpid() == self._process
+    def new_call(self, options: Options) -> ThreadCall:
+        """Return a call that has not begun; whoever begins it has to leave it."""
+        return ThreadCall(options, self)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is still something to close."""
-        return self.child.is_held
+    def call(self, request: Request, options: Options) -> Any:
+        """Make one call: returns its result, or raises what `options` say, or a HooklessError.
 
-    def call(
-        self,
-        request: Request,
-        deadline: float | None = None,
-        listener: Listener | None = None,
-        errors: str | dict[str, Builder] = "builtin",
-    ) -> Any:
-        """Make one call: returns its result, or raises what `errors` says, or a HooklessError.
-
-        What the listener raises is raised when the call is over, in place of the call's own outcome.
+        What a function of the options raises is raised when the call is over, in place of its own outcome.
         """
         began = time.monotonic()
-        place = Place()
+        call = self.new_call(options)
         # Twice: an interrupt may come in the midst of the first.
         try:
             try:
-                self._take_turn(place, deadline)
-                failed, value = self._turn(request, deadline, began, listener)
+                self.begin(call, request, 0)
+                event = self.next_event(call, began)
+            finally:
+                self.leave(call)
+        finally:
+            self.leave(call)
+        # The call is over: a builder of the program's own may use the worker.
+        return call.hearing.outcome(event)
+
+    def begin(self, call: ThreadCall, request: Request, credit: int) -> None:
+        """Send a call, or as much of it as can be sent without waiting."""
+        if self._turns.is_mine():
+            raise _inside("used")
+        self.check()
+        try:
+            self.send(call, request, credit)
+        except BROKEN as error:
+            if is_harmless(error):
+                raise
+            was_doomed = self.doomed is not None
+            self.doom(told(error), 0.0, 0.0)
+            verdict = self._finish(call)
+            if was_doomed:
+                raise verdict.after() from None
+            raise
+
+    def next_event(self, call: ThreadCall, began: float) -> Event:
+        """Return the oldest event of a call, which stays in its box, and meanwhile call the call's functions.
+
+        Raises DeadlineExceeded, after which the call is over, or the error that ended the session.
+        """
+        deadline = call.options.deadline
+        until = None if deadline is None else began + deadline
+        box = call.box
+        assert box is not None
+        try:
+            while True:
+                in_time = self._wait(call, until)
+                is_there = bool(box.events)
+                # What came before the event.
+                call.hearing.hear()
+                if is_there:
+                    return box.events[0]
+                if box.abandoned is not None:
+                    raise left()
+                if not in_time:
+                    self._late(call, box, f"no answer within {deadline:g} s")
+        except IndexError:
+            raise left() from None
+        except HooklessError as error:
+            call.hearing.hear()
+            if call.hearing.error is None:
+                raise
+            raise call.hearing.error from error
+
+    def leave(self, call: ThreadCall) -> None:
+        """Leave a call, and cancel it if it has not ended; more than once is fine. Never waits."""
+        if call.is_left:
+            return
+        if self.drop(call):
+            self._cancel(call.begun[0])
+        # Another thread may be reading what is left here.
+        call.place.wake()
+        call.is_left = True
+
+    def grant(self, call: ThreadCall, items: int) -> None:
+        """Let a stream send so many more items."""
+        try:
+            self.channel.credit(call.begun[0], items)
+        except BROKEN as error:
+            self.doom(told(error), 0.0, 0.0)
+
+    def _cancel(self, call_id: int) -> None:
+        try:
+            self.channel.cancel(call_id)
+            if not self._turns.is_free():
+                # So that who leads counts the seconds of grace.
+                self.channel.wake()
+        except BROKEN:
+            pass  # The session is over, or about to be.
+
+    def _late(self, call: ThreadCall, box: Box, text: str) -> None:
+        """Cancel a call whose deadline is over, and raise DeadlineExceeded."""
+        self._cancel(call.begun[0])
+        until = time.monotonic() + self.grace
+        try:
+            while not box.has_end():
+                if not self._wait(call, until):
+                    self.doom(f"{text}, and the cancelled call did not end", 0.0, min(ASKED, self.grace))
+                    self._finish(call)
+                    raise DeadlineExceeded(f"{text}; the worker's child was stopped")
+                call.hearing.hear()
+                while box.events and not box.has_end():
+                    self.take(call)
+        except DeadlineExceeded:
+            raise
+        except HooklessError as error:
+            raise DeadlineExceeded(f"{text}; then the worker's child was stopped") from error
+        raise DeadlineExceeded(f"{text}; the call was cancelled")
+
+    # Waiting: whoever is first in line leads.
+
+    def _wait(self, call: ThreadCall, until: float | None) -> bool:
+        """Wait until there is something for a call; return whether it came in time."""
+        place = call.place
+        # Nothing returns from inside: where it left the `try`, an interrupt would lose the turn.
+        try:
+            try:
+                self._turns.enter(place)
+                came = self._wait_in_line(call, place, until)
             finally:
                 self._turns.leave(place)
         finally:
             self._turns.leave(place)
-        # The turn is over: a builder of the program's own may use the worker.
-        if failed is not None:
-            raise_remote(failed, errors)
-        return value
+        return came
 
-    def _turn(
-        self, request: Request, deadline: float | None, began: float, listener: Listener | None
-    ) -> tuple[RemoteError | None, Any]:
-        if self.over:
-            raise HooklessError(_CLOSED) if self.over == _CLOSED else WorkerDied(self.over)
-        sink = Sink(self.output, listener)
+    def _wait_in_line(self, call: ThreadCall, place: Place, until: float | None) -> bool:
+        box = call.box
+        assert box is not None
+        while not box.events and box.abandoned is None:
+            seconds = None if until is None else until - time.monotonic()
+            if seconds is not None and seconds <= 0:
+                return False
+            if call.hearing.is_wanted():
+                return True
+            if self.verdict is not None:
+                raise self.verdict.during()
+            if self._turns.is_first(place):
+                self._lead(seconds)
+            else:
+                self._turns.pause(place, seconds)
+        return True
+
+    def _lead(self, seconds: float | None) -> None:
+        """Move bytes until one event has come and is sorted. To be called by who leads."""
+        if self.doomed is not None:
+            self._end()
+            return
+        grace = self.grace_left()
+        if grace is not None:
+            seconds = max(grace, 0.0) if seconds is None else min(max(grace, 0.0), seconds)
         try:
-            failed, value = self._exchange(request, deadline, began, sink)
-        except HooklessError as error:
-            if sink.error is None:
-                raise
-            raise sink.error from error
-        if sink.error is not None:
-            raise sink.error from failed
-        return failed, value
-
-    def _take_turn(self, place: Place, deadline: float | None) -> None:
-        if not self.is_ours:
-            raise HooklessError(
-                "this worker belongs to the process that was forked from: make one in this process"
-            )
-        if self._turns.is_mine():
-            raise HooklessError(
-                "a worker cannot be used from inside its own on_output or from a signal handler"
-            )
-        if not self._turns.enter(place) and not self._turns.wait(place, deadline):
-            text = f"other calls kept the worker busy for {deadline:g} s; this one was not sent"
-            raise DeadlineExceeded(text)
-
-    def _exchange(
-        self, request: Request, deadline: float | None, began: float, sink: Sink
-    ) -> tuple[RemoteError | None, Any]:
-        """Send the call and take its answer: a failure, or else a result."""
-        try:
-            self._channel.begin(*request)
-            kind, value = self._await(None if deadline is None else began + deadline, sink)
-            drain(self._outputs, sink)
-        except EncodeError:
-            raise  # Nothing has been sent, and the session goes on.
-        except BaseException as error:
-            # A broken rule, or an interrupt: what comes next on this channel would have no meaning.
-            self._end(f"{type(error).__name__}: {error}".removesuffix(": "), 0.0, sink)
+            came = self.collect(seconds)
+        except BROKEN as error:
+            self.doom(told(error), 0.0, 0.0)
+            self._end()
             raise
-        if kind == "result":
-            return None, value
-        if isinstance(value, RemoteError):
-            return value, None
-        if kind == "late":
-            text = f"no answer within {deadline:g} s"
-            self._end(text, 0.0, sink)
-            raise DeadlineExceeded(f"{text}; the worker's child was stopped")
-        raise self._died("the worker's child", self._end("its child ended", _PATIENCE, sink))
+        if not came and grace is not None and grace <= 0:
+            self.doom_for_grace()
 
-    def _await(self, end: float | None, sink: Sink) -> tuple[str, Any]:
-        """Take events until the call is over, or the stream has ended, or the time."""
-        while True:
-            left = None if end is None else max(0.0, end - time.monotonic())
-            event = self._channel.step(left, life=self.child.life, outputs=self._outputs)
-            if event is None:
-                return "late", None
-            kind, number, value, cost = event
-            if kind == "output":
-                if not value:
-                    self._outputs[number] = -1
-                sink(number, value)
-            elif kind in ("result", "error", "eof"):
-                self._channel.release(cost)
-                return kind, value
+    # The end.
 
-    def _end(self, cause: str, patience: float, sink: Sink) -> int | None:
-        """End the session and the child. Returns the child's status as `Child.end` does."""
-        self.over = _CLOSED if self._closing else f"this worker is over since an earlier call: {cause}"
-        self._channel.close()
+    def _finish(self, call: ThreadCall) -> Verdict:
+        """Wait until a doomed session has ended; return how it did."""
+        place = call.place
+        try:
+            try:
+                self._turns.enter(place)
+                while (verdict := self.verdict) is None:
+                    if self._turns.is_first(place):
+                        self._end()
+                    else:
+                        self._turns.pause(place, None)
+            finally:
+                self._turns.leave(place)
+        finally:
+            self._turns.leave(place)
+        return verdict
+
+    def _end(self) -> None:
+        """End the child, and tell. To be called by who leads; a second time is fine after an interrupt."""
+        cause, patience, asked = self.doomed or ("", PATIENCE, ASKED)
+        self.channel.close()
         self.child.hang_up()
-        status = self.child.end(patience, lambda: drain(self._outputs, sink))
-        self._outputs.clear()
-        return status
-
-    def _died(self, who: str, status: int | None) -> HooklessError:
-        if self._closing:
-            return HooklessError("the worker was closed while this call was open")
-        stderr = self.output.errors
-        if status is None:
-            return WorkerDied(f"{who} closed its channel without an answer and was stopped", stderr=stderr)
-        if status >= 0:
-            return WorkerDied(f"{who} exited with status {status}", exit_status=status, stderr=stderr)
-        return WorkerDied(f"{who} was killed by {_signal_name(-status)}", signal=-status, stderr=stderr)
+        status = self.child.end(patience, asked, lambda: self.child.drain(self.output.keep))
+        self.post.arrived.clear()
+        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing)
+        self.post.wake_all()
 
     def close(self) -> None:
         """End the session, and the child within bounded time. A call that is open in another thread fails."""
         if not self.is_ours:
-            self._channel.close()
+            self.channel.close()
             self.child.disown()
             return
         if self._turns.is_mine():
-            raise HooklessError(
-                "a worker cannot be closed from inside its own on_output or from a signal handler"
-            )
+            raise _inside("closed")
+        if not self.is_open:
+            return
         place = Place()
         try:
             try:
@@ -226,18 +255,37 @@ class Session:
             self._turns.leave(place)
 
     def _close(self, place: Place) -> None:
-        if not self._turns.enter(place):
-            self._closing = True
+        is_idle = self._turns.is_free()
+        self.is_closing = True
+        if not is_idle:
+            self.doom("", 0.0, 0.0)
             self.child.signal(signal.SIGKILL)
-            self.child.hang_up()
-            self._turns.wait(place, None)
-        self._closing = True
+        self._turns.enter(place)
+        while not self._turns.is_first(place):
+            self._turns.pause(place, None)
+        if self.verdict is None and self.doomed is None:
+            self._say_goodbye()
         if self.is_open:
-            self._end("", _PATIENCE, Sink(self.output, None))
+            self._end()
+
+    def _say_goodbye(self) -> None:
+        """Cancel what is open, have the child finish, and take what it says until then."""
+        until = time.monotonic() + PATIENCE
+        is_asked = False
+        try:
+            for call_id in list(self.post.boxes):
+                self.channel.cancel(call_id)
+            while self.doomed is None and (seconds := until - time.monotonic()) > 0:
+                if not is_asked and not self.channel.open_calls:
+                    self.channel.shutdown()
+                    is_asked = True
+                self.collect(seconds)
+        except BROKEN:
+            pass  # Nothing more is to be heard of it.
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return f"{signal.Signals(number).name} ({number})"
-    except ValueError:  # One of the real-time signals.
-        return f"signal {number}"
+def _inside(what: str) -> HooklessError:
+    return HooklessError(
+        f"a worker cannot be {what} from a signal handler, or a finaliser, that came while this thread waits "
+        "for that worker"
+    )

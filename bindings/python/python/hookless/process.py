@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
-import tokenize
 import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from hookless._bounds import default_memory, processes
-from hookless._builders import Builder, Errors, check_errors
+from hookless import _request
+from hookless._bounds import default_memory
+from hookless._builders import Errors
+from hookless._hearing import LogListener, Options, ProgressListener
 from hookless._hookless import Limits
 from hookless._output import Listener
-from hookless._session import Request, Session
-from hookless._target import Target, check_names, name_of
+from hookless._request import Path
+from hookless._session import Session
+from hookless._stream import Stream
+from hookless._target import Target
 from hookless.errors import IsolationWarning
 
 if TYPE_CHECKING:
     from hookless._hookless import _Adapter
-    from hookless._typed.conversion import Conversion
 
-__all__ = ["Configured", "Worker"]
+__all__ = ["Configured", "Stream", "Worker"]
 
 _T = TypeVar("_T")
-
-Path: TypeAlias = str | os.PathLike[str]
-
-# Verbs of a CALL (S4).
-_FUNCTION, _SCRIPT = 0, 1
-
-# Seconds from which on a wait is endless: about thirty years.
-_ENDLESS = 1e9
 
 
 class Worker:
     """A child process that runs code this process does not trust, on a private socket.
 
     What it returns, and what it raises, arrives as inert values. One worker is one domain of trust: a later
-    call may be falsified by an earlier one. Calls of several threads take turns.
+    call may be falsified by an earlier one. Any thread may call at any time: all calls are sent at once, and
+    each thread gets its own answer. The child runs plain functions and scripts one after the other.
 
     `paths` are folders that the child may read and import from; it has the interpreter's own packages as
     well. It may write to a temporary folder of its own, which it finds in TMPDIR and starts in, and which
@@ -51,7 +43,9 @@ class Worker:
     user may do.
 
     `limits` bound what the host decodes and the child encodes. `stall` is how many seconds a frame that has
-    begun may stand still, `start_timeout` how many the child has to start.
+    begun may stand still, `start_timeout` how many the child has to start, `grace` how many it has to end a
+    call that is cancelled: by its deadline, by an interrupt such as Ctrl-C, or because its stream is left. If
+    it does not, it is stopped, with all that it does.
 
     `errors` says what a failure of the child is raised as. "builtin": what derived from a builtin Exception
     in the child does so here, and is a RemoteError as well. "plain": all are a RemoteError and no more. A
@@ -80,6 +74,7 @@ class Worker:
         limits: Limits | None = None,
         stall: float = 30.0,
         start_timeout: float = 30.0,
+        grace: float = 2.0,
         errors: Errors = "builtin",
         memory: int | None = default_memory(),
         cpu_seconds: int | None = None,
@@ -87,28 +82,25 @@ class Worker:
         open_files: int | None = 256,
         threads: int | None = 1024,
     ) -> None:
-        if isolation not in ("strict", "auto", "none"):
-            raise ValueError(f"isolation= is 'strict', 'auto' or 'none', not {isolation!r}")
-        if limits is not None and not isinstance(limits, Limits):
-            raise TypeError(f"limits= is a hookless.Limits, not a {type(limits).__name__}")
-        self._errors = check_errors(errors)
-        rlimits = {
-            "memory": _count("memory", memory),
-            "cpu_seconds": _count("cpu_seconds", cpu_seconds),
-            "file_size": _count("file_size", file_size),
-            "open_files": _count("open_files", open_files),
-            "processes": processes(_count("threads", threads)),
-        }
-        stall = _seconds("stall", stall)
-        settings = {
-            "isolation": isolation,
-            "paths": _folders(paths),
-            "limits": {name: getattr(limits or Limits(), name) for name in Limits.TABLE},
-            "stall": stall,
-            "rlimits": rlimits,
-        }
-        self._session = Session(settings, limits, stall, _seconds("start_timeout", start_timeout))
-        for layer, reason in self._session.missing:
+        plan = _request.plan(
+            paths=paths,
+            isolation=isolation,
+            limits=limits,
+            stall=stall,
+            start_timeout=start_timeout,
+            grace=grace,
+            errors=errors,
+            memory=memory,
+            cpu_seconds=cpu_seconds,
+            file_size=file_size,
+            open_files=open_files,
+            threads=threads,
+        )
+        self._options = Options(errors=plan.errors)
+        started = plan.start()
+        self._isolation = started.isolation
+        self._session = Session(started, grace=plan.grace, room=plan.room)
+        for layer, reason in started.missing:
             warnings.warn(f"no {layer}: {reason}", IsolationWarning, stacklevel=2)
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> Any:
@@ -119,11 +111,11 @@ class Worker:
         closed set.
 
         Raises RemoteError for what the function raised (but see `errors`), or if its result cannot be sent;
-        EncodeError if an
-        argument cannot be sent; WorkerDied, DecodeError, ProtocolError or Stalled if the child ended or broke
-        a rule, after which the worker is over.
+        EncodeError if an argument cannot be sent; LimitExceeded if 1024 calls are open; WorkerDied,
+        DecodeError, ProtocolError or Stalled if the child ended or broke a rule, after which the worker is
+        over. An interrupt cancels the call, and the worker goes on.
         """
-        return self._session.call(_function(target, args, kwargs), errors=self._errors)
+        return self._session.call(_request.function(target, args, kwargs), self._options)
 
     def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> Any:
         """Run a script's text in the child, and return what it assigned to `result`; None if nothing.
@@ -131,7 +123,18 @@ class Worker:
         The file is read here. `inputs` are global names that it finds. Raises as `call` does, and OSError or
         SyntaxError if the file cannot be read.
         """
-        return self._session.call(_script(path, inputs), errors=self._errors)
+        return self._session.call(_request.script(path, inputs), self._options)
+
+    def stream(self, target: Target, /, *args: object, **kwargs: object) -> Stream[Any]:
+        """Call a generator function in the child, and return an iterator of what it yields.
+
+        A function that returns an iterator will do, and an `async def` with `yield`. The call is made at
+        once. Raises as `call` does, here or from the iterator.
+
+            for step in worker.stream("analysis:steps", 10):
+                print(step)
+        """
+        return Stream(self, self._session, _request.stream(target, args, kwargs), self._options)
 
     @overload
     def options(
@@ -140,6 +143,8 @@ class Worker:
         returns: type[_T] | _Adapter[_T],
         deadline: float | None = None,
         on_output: Listener | None = None,
+        on_progress: ProgressListener | None = None,
+        on_log: LogListener | None = None,
         errors: Errors | None = None,
     ) -> Configured[_T]: ...
     @overload
@@ -149,6 +154,8 @@ class Worker:
         returns: Any = None,
         deadline: float | None = None,
         on_output: Listener | None = None,
+        on_progress: ProgressListener | None = None,
+        on_log: LogListener | None = None,
         errors: Errors | None = None,
     ) -> Configured[Any]: ...
     def options(
@@ -157,33 +164,51 @@ class Worker:
         returns: Any = None,
         deadline: float | None = None,
         on_output: Listener | None = None,
+        on_progress: ProgressListener | None = None,
+        on_log: LogListener | None = None,
         errors: Errors | None = None,
     ) -> Configured[Any]:
-        """Return this worker with options for its calls.
+        """Return this worker with options for its calls and streams.
 
-        Results are converted to the type `returns`: see `hookless.convert`. One that does not fit is a
-        DecodeError with the code `type_mismatch`, and the worker goes on; TypeError for what is no type.
-        A call that has no answer after `deadline` seconds, time in the queue included, raises
-        DeadlineExceeded, and the child is stopped. `on_output("stdout" or "stderr", data)` is given what the
-        child prints during the call, all of it before the call returns, up to 16 MiB. If it raises, that
-        comes out when the call is over. `errors` is that of `Worker`, for these calls.
+        Results, and the items of a stream, are converted to the type `returns`: see `hookless.convert`. One
+        that does not fit is a DecodeError with the code `type_mismatch`, and the worker goes on; TypeError
+        for what is no type.
+
+        A call that has no answer after `deadline` seconds raises DeadlineExceeded and is cancelled; so does a
+        stream if there is no next item, or end, so long after it was asked for. The worker goes on if the
+        child ends the call within the worker's `grace`; else the child is stopped.
+
+        The functions are called by the thread that waits for the call, one at a time. If one of them raises,
+        that comes out when the call is over.
+        `on_output("stdout" or "stderr", data)` is given what the child prints during the call, all of it
+        before the call returns, up to 16 MiB.
+        `on_progress(done, total or None, text)` is given what the child's code reports by
+        `hookless.worker.progress`, raw; only the latest is kept while the thread is busy.
+        `on_log(record)` is given what the child's code logs: a `logging.LogRecord` whose texts are escaped,
+        and raw in its `remote`. Without it records go to the host's logger `hookless.child` and those below.
+
+        `errors` is that of `Worker`, for these calls.
         """
-        if deadline is not None:
-            deadline = _seconds("deadline", deadline)
-        if on_output is not None and not callable(on_output):
-            raise TypeError(f"on_output= is a function of stream and data, not a {type(on_output).__name__}")
-        convert = None
-        if returns is not None:
-            from hookless._typed.conversion import conversion
-
-            convert = conversion(returns)
-        chosen = self._errors if errors is None else check_errors(errors)
-        return Configured(self, deadline, on_output, chosen, convert)
+        chosen = _request.options(
+            self._options.errors,
+            returns=returns,
+            deadline=deadline,
+            on_output=on_output,
+            on_progress=on_progress,
+            on_log=on_log,
+            own_errors=errors,
+        )
+        return Configured(self, self._session, chosen)
 
     @property
     def isolation(self) -> dict[str, str]:
         """What holds the child back, by layer, as the kernel told it before foreign code ran."""
-        return dict(self._session.isolation)
+        return dict(self._isolation)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether calls can be made: neither closed, nor over by an error, as far as this side knows."""
+        return self._session.is_alive
 
     @property
     def output(self) -> bytes:
@@ -196,7 +221,10 @@ class Worker:
         return self._session.output.dropped
 
     def close(self) -> None:
-        """End the child: it may exit by itself, or SIGTERM asks it, or SIGKILL makes it. Twice is fine."""
+        """End the child: it may finish by itself, or SIGTERM asks it, or SIGKILL makes it. Twice is fine.
+
+        If another thread waits for a call, the child is killed, and that call raises HooklessError.
+        """
         self._session.close()
 
     def __enter__(self) -> Worker:
@@ -225,72 +253,22 @@ class Worker:
 class Configured(Generic[_T]):
     """A worker with options for its calls; made by `Worker.options`."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        deadline: float | None,
-        on_output: Listener | None,
-        errors: str | dict[str, Builder],
-        convert: Conversion | None,
-    ) -> None:
+    def __init__(self, worker: Worker, session: Session, options: Options) -> None:
         # The worker is held, not only its session: it closes that when nobody holds it any more.
-        self._worker, self._deadline, self._on_output = worker, deadline, on_output
-        self._errors, self._convert = errors, convert
+        self._worker, self._session, self._options = worker, session, options
 
     def call(self, target: Target, /, *args: object, **kwargs: object) -> _T:
         """Call a function in the child: see `Worker.call`."""
-        return self._result(_function(target, args, kwargs))
+        return self._result(_request.function(target, args, kwargs))
 
     def run(self, path: Path, *, inputs: Mapping[str, object] | None = None) -> _T:
         """Run a script's text in the child: see `Worker.run`."""
-        return self._result(_script(path, inputs))
+        return self._result(_request.script(path, inputs))
 
-    def _result(self, request: Request) -> _T:
-        result: _T = self._worker._session.call(request, self._deadline, self._on_output, self._errors)
-        return result if self._convert is None else self._convert(result)
+    def stream(self, target: Target, /, *args: object, **kwargs: object) -> Stream[_T]:
+        """Call a generator function in the child: see `Worker.stream`."""
+        return Stream(self._worker, self._session, _request.stream(target, args, kwargs), self._options)
 
-
-def _function(target: Target, args: tuple[object, ...], kwargs: dict[str, object]) -> Request:
-    check_names("keyword arguments", kwargs)
-    return _FUNCTION, name_of(target), None, args, kwargs
-
-
-def _script(path: Path, inputs: Mapping[str, object] | None) -> Request:
-    given = dict(inputs or {})
-    check_names("inputs", given)
-    # By Python's own rules for source files: the coding cookie or UTF-8, and any line ends.
-    with tokenize.open(path) as file:
-        source = file.read()
-    # Shown in tracebacks, never opened in the child; bytes of a name that are no text are shown as escapes.
-    name = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
-    return _SCRIPT, name, source, (), given
-
-
-def _folders(paths: Iterable[Path]) -> list[str]:
-    """Return the folders as absolute paths. Raises OSError for what is none."""
-    if isinstance(paths, str | bytes | os.PathLike):
-        raise TypeError("paths= takes a list of folders, such as ['src']")
-    found = [os.path.abspath(os.fsdecode(path)) for path in paths]
-    for path in found:
-        if not stat.S_ISDIR(os.stat(path).st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, "paths= takes folders", path)
-    return found
-
-
-def _seconds(name: str, value: float) -> float:
-    """Check a time; a very long one is cut to what the system's clocks can hold."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name}= is a number of seconds, not a {type(value).__name__}")
-    if not value >= 0:
-        raise ValueError(f"{name}= is a number of seconds from 0 on, not {value}")
-    return float(min(value, _ENDLESS))
-
-
-def _count(name: str, value: int | None) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}= is an int, not a {type(value).__name__}")
-    if not 0 <= value < 1 << 63:
-        raise ValueError(f"{name}= may be 0 to 2**63 - 1, not {value}")
-    return value
+    def _result(self, request: _request.Request) -> _T:
+        result: _T = self._session.call(request, self._options)
+        return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from typing import Any, assert_type
 
 import hookless
@@ -69,6 +70,9 @@ def errors() -> None:
 def heard(stream: str, data: bytes) -> None: ...
 
 
+def progressed(done: int, total: int | None, text: str) -> None: ...
+
+
 def worker() -> None:
     with Worker(paths=["src"], isolation="none") as running:
         assert_type(running, Worker)
@@ -76,6 +80,7 @@ def worker() -> None:
         running.call(heard, "stdout", b"")
         running.run("script.py", inputs={"name": [1]})
         running.options(deadline=5.0, on_output=heard).call("m:f")
+        running.options(on_progress=progressed, on_log=logging.getLogger("x").handle).call("m:f")
         assert_type(running.isolation, dict[str, str])
         assert_type(running.close(), None)
 

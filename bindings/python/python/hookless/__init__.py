@@ -51,7 +51,9 @@ from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 # As typing.TYPE_CHECKING, without importing typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hookless import aio
     from hookless._lossy import lossy
+    from hookless._stream import Stream
     from hookless._typed.arrays import ArraySpec
     from hookless.paths import ForeignPath
     from hookless.process import Worker
@@ -60,15 +62,18 @@ else:
     _LATER = {
         "ArraySpec": "hookless._typed.arrays",
         "ForeignPath": "hookless.paths",
+        "Stream": "hookless._stream",
         "Worker": "hookless.process",
         "lossy": "hookless._lossy",
     }
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
+        if name not in _LATER and name != "aio":
             raise AttributeError(f"module 'hookless' has no attribute {name!r}")
         from importlib import import_module
 
+        if name == "aio":
+            return import_module("hookless.aio")
         return getattr(import_module(_LATER[name]), name)
 
 
@@ -98,12 +103,14 @@ __all__ = [
     "RemoteExit",
     "Scalar",
     "Stalled",
+    "Stream",
     "StringArray",
     "TraceFrame",
     "Truncated",
     "Worker",
     "WorkerDied",
     "__version__",
+    "aio",
     "convert",
     "decode",
     "dump",

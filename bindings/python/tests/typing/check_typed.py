@@ -9,7 +9,7 @@ from typing import Annotated, Any, assert_type
 from pydantic import TypeAdapter
 
 import hookless
-from hookless import ArraySpec, Worker
+from hookless import ArraySpec, Stream, Worker, aio
 
 
 @dataclass
@@ -38,3 +38,21 @@ def worker(running: Worker) -> None:
     assert_type(running.options(returns=set[int], deadline=5).run("script.py"), set[int])
     assert_type(running.options(deadline=5).call("m:f"), Any)
     assert_type(running.call("m:f"), Any)
+    assert_type(running.stream("m:f", 1), Stream[Any])
+    for report in running.options(returns=Report).stream("m:f"):
+        assert_type(report, Report)
+    with running.options(deadline=5).stream("m:f") as items:
+        assert_type(next(items), Any)
+        assert_type(items.value, Any)
+
+
+async def in_a_loop() -> None:
+    async with aio.Worker(paths=["src"]) as running:
+        assert_type(running, aio.Worker)
+        assert_type(await running.call("m:f", 1), Any)
+        assert_type(await running.options(returns=Report).call("m:f"), Report)
+        assert_type(await running.options(returns=set[int], deadline=5).run("script.py"), set[int])
+        async for report in running.options(returns=Report).stream("m:f"):
+            assert_type(report, Report)
+        async with running.stream("m:f") as items:
+            assert_type(items, aio.Stream[Any])

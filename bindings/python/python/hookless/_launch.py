@@ -202,12 +202,14 @@ class Child:
         except ChildProcessError:
             return True  # It has been reaped, by us or by a host that waits for all of its children.
 
-    def end(self, patience: float, asked: float, drain: Drain) -> int | None:
+    def end(self, patience: float, drain: Drain, asked: float | None = None) -> int | None:
         """Make the child end, and reap it. Return its status as `Popen` has it; None if it had to be stopped.
 
         For `patience` seconds it may end by itself; then SIGTERM asks it to, and, `asked` seconds later,
-        SIGKILL makes it. With 0 seconds that step is left out.
+        SIGKILL makes it. With 0 seconds that step is left out; `asked` is 1 where there is patience, else 0.
         """
+        if asked is None:
+            asked = 1.0 if patience else 0.0
         by_itself = self.wait(patience, drain)
         if asked and not by_itself:
             self.signal(signal.SIGTERM)

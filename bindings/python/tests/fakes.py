@@ -178,7 +178,7 @@ class FakeChild:
 
     def signal(self, number: int) -> None: ...
 
-    def end(self, patience: float, asked: float, drain: Callable[[], object]) -> int | None:
+    def end(self, patience: float, drain: Callable[[], object], asked: float) -> int | None:
         self.ends.append((patience, asked))
         drain()
         self.is_held = False

@@ -265,7 +265,8 @@ def test_a_large_frame_is_received_by_a_thread() -> None:
         channel.peer = echo
         other = asyncio.create_task(ask(one, "other"))
         assert await other == "other"
-        assert channel.helped >= 2 and not task.done()
+        await until(lambda: channel.helped >= 2)
+        assert not task.done()
         channel.pending = 0
         channel.put("result", 1, ("large",))
         assert await task == "large"

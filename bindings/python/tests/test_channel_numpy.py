@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from channels import PATIENCE, WORKER, Pair, hello
 from hookless import EncodeError, dumps
-from test_channel import PATIENCE, WORKER, Pair, hello
 from test_strided_numpy import DTYPES, VIEWS, rows
 
 # Of one window of the sender, of several, and of a part of one.

@@ -87,7 +87,7 @@ PROTOCOL = {
     "a forked writer": "test_rogue_children test_a_forked_writer",
     "a grandchild that keeps the descriptor": "test_rogue_children test_a_grandchild_that_holds_the_channel",
     "a grandchild whose parent is gone": "test_rogue_children test_a_child_that_leaves_a_grandchild",
-    "cancel racing the result": "test_rogue_children test_a_cancel_that_races_the_result",
+    "a deadline racing the result": "test_rogue_children test_a_cancel_that_races_the_result",
     "SIGKILL": "test_worker_death test_death_by_signal",
     "frames of an older session": "test_rogue_children test_frames_of_an_older_session",
     "cancel racing the result": "test_child_session test_cancel_at_any_time",

@@ -117,9 +117,8 @@ class LoopSession(Core):
         if asyncio.get_running_loop() is not self.loop:
             raise HooklessError("this worker belongs to another event loop")
         if self.doomed is not None:
-            raise HooklessError(
-                f"this worker is over since an earlier call: {self.doomed[0] or 'its child ended'}"
-            )
+            # It is ending just now.
+            raise Verdict(self.doomed[0], None, b"", self.is_closing).after()
         try:
             self.send(call, request, credit)
         except BROKEN as error:
@@ -338,7 +337,7 @@ class LoopSession(Core):
             channel.close()
             if pool is not None:
                 pool.shutdown()
-            return child.end(patience, asked, lambda: child.drain(self.output.keep))
+            return child.end(patience, lambda: child.drain(self.output.keep), asked)
 
         status = await in_thread(work)
         self.post.arrived.clear()
@@ -392,6 +391,6 @@ class LoopSession(Core):
                 self._ignore()
             self.child.hang_up()
             self.channel.close()
-            self.child.end(0.0, 0.0, lambda: None)
+            self.child.end(0.0, lambda: None)
             if self._pool is not None:
                 self._pool.shutdown(wait=False)

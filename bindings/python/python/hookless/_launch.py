@@ -36,7 +36,7 @@ _FLAGS = ("-I", "-B", "-X", "faulthandler", "-c", _PROGRAM)
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # What is in flight stays in the processor's cache, between one copy and the next: an array of 512 MiB takes a
-# third of the time that it takes with 4 MiB in flight. The kernel doubles it, for what it needs beside the bytes.
+# third of the time that it takes with 4 MiB in flight. The kernel doubles it, for what it needs beside them.
 _SOCKET_BUFFER = 256 << 10
 
 # Bytes of a report, which the socket holds: no child waits for its report to be read.
@@ -241,14 +241,16 @@ class Child:
         except ChildProcessError:
             return True  # It has been reaped, by us or by a host that waits for all of its children.
 
-    def end(self, patience: float, asked: float, drain: Drain) -> int | None:
+    def end(self, patience: float, drain: Drain, asked: float | None = None) -> int | None:
         """Make the child end, and reap it. Return its status as `Popen` has it; None if it had to be stopped.
 
         For `patience` seconds it may end by itself; then SIGTERM asks it to, and, `asked` seconds later,
-        SIGKILL makes it. With 0 seconds that step is left out.
+        SIGKILL makes it. With 0 seconds that step is left out; `asked` is 1 where there is patience, else 0.
         """
         # If it could not start, this is the first to ask which process it is.
         self.report()
+        if asked is None:
+            asked = 1.0 if patience else 0.0
         by_itself = self.wait(patience, drain)
         if asked and not by_itself:
             self.signal(signal.SIGTERM)

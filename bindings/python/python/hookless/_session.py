@@ -253,7 +253,7 @@ class Session(Core):
         cause, patience, asked = self.doomed or ("", PATIENCE, ASKED)
         self.channel.close()
         self.child.hang_up()
-        status = self.child.end(patience, asked, lambda: self.child.drain(self.output.keep))
+        status = self.child.end(patience, lambda: self.child.drain(self.output.keep), asked)
         self.post.arrived.clear()
         self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
         self.post.wake_all()

@@ -15,8 +15,8 @@ from hookless.errors import DeadlineExceeded, HooklessError, IsolationError
 
 __all__ = ["Started", "attach", "start"]
 
-# Seconds that a child has to end by itself, or when asked, if it could not start.
-_PATIENCE, _ASKED = 2.0, 1.0
+# Seconds that a child has to end by itself if it could not start.
+_PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def start(
     try:
         channel = Channel(child.take_channel(), "host", limits=limits, stall=stall)
     except BaseException:
-        child.end(0.0, 0.0, lambda: None)
+        child.end(0.0, lambda: None)
         raise
     try:
         _greet(child, channel, output, start_timeout)
@@ -62,7 +62,7 @@ def start(
         channel.close()
         child.hang_up()
         # A second time, after `_greet`, is fine.
-        child.end(0.0, 0.0, lambda: child.drain(output.keep))
+        child.end(0.0, lambda: child.drain(output.keep))
         raise
     missing = [(name, reason) for name, reason in report.get("missing", [])]
     return Started(child, channel, output, isolation, missing)
@@ -96,7 +96,7 @@ def _greet(child: Child, channel: Channel, output: Output, seconds: float) -> No
         # Most likely it could not import hookless, or could not lock itself down: its last words tell.
         channel.close()
         child.hang_up()
-        status = child.end(_PATIENCE, _ASKED, lambda: child.drain(output.keep))
+        status = child.end(_PATIENCE, lambda: child.drain(output.keep))
         if refused := child.report().get("refused"):
             layer, message = refused
             raise IsolationError(

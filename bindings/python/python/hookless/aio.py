@@ -336,4 +336,4 @@ def _leave(session: LoopSession, call: LoopCall, window: Window) -> None:
 def _undo(started: Started) -> None:
     """End a child that nobody waits for any more."""
     started.channel.close()
-    started.child.end(0.0, 0.0, lambda: None)
+    started.child.end(0.0, lambda: None)

@@ -69,7 +69,7 @@ class Hearing:
         return bool(self._loose.waiting) or (self.outlet is not None and len(self.outlet) > 0)
 
     def hear(self) -> None:
-        """Give the functions what has come for them, and not what comes while they run: that may never end."""
+        """Give the functions what has come for them. What comes while they run may never end."""
         if not self.is_wanted():
             return
         try:

@@ -195,10 +195,10 @@ def cancels(number: int) -> str:
 
 
 def test_cancel_of_another_call() -> None:
-    """What runs goes on; frames that came meanwhile are followed afterwards."""
+    """What runs goes on; what came meanwhile is followed afterwards, but for what has not begun."""
     found = run([call(1, cancels, 2), call(2, add, 1)])
     assert found.ends() == {1: ("result", "whole"), 2: ("cancelled",), 3: ("result", 3)}
-    assert [frame[1] for frame in found.sent] == [1, 2, 3]
+    assert [frame[1] for frame in found.sent] == [2, 1, 3]
 
 
 def test_cancel_that_was_there_before_the_code() -> None:

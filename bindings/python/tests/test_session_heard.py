@@ -1,4 +1,4 @@
-"""What is heard while functions of the host run, or nobody listens, and from within: no wait is for ever."""
+"""What is heard while functions of the host run, while nobody listens, and from within."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_grace_does_not_run_while_nobody_listens() -> None:
 
 
 def test_grace_runs_while_somebody_leads() -> None:
-    """Also for a call that another thread leaves meanwhile: not sooner, nor from when it began to lead."""
+    """For a call that is left meanwhile not from when that began."""
     one, _, child = session(lambda channel, sent: None, grace=0.3)
     child.status = None
     outcome: list[Any] = []

@@ -40,7 +40,6 @@ class Driver(Runner):
         """`limits` are those that an outcome has to keep; `hears` says whether the channel raises signals."""
         super().__init__(channel, hears)
         self.limits = limits
-        self.calls: dict[int, Call] = {}
         # What comes next: calls that have not begun, streams that have credit or have to be closed.
         self.ready: deque[Call] = deque()
         # SHUTDOWN has come.
@@ -106,15 +105,26 @@ class Driver(Runner):
                 self._enqueue(call)
             elif kind == "cancel":
                 call.cancelled = True
+                if number in self.excused:
+                    call.over = True
+                    del self.excused[number]
                 if call.task is not None:
                     call.task.cancel()
-                self._enqueue(call)
+                else:
+                    self._hurry(call)
 
     def _enqueue(self, call: Call) -> None:
         """Come to a stream again, if there is something to do for it."""
         if call.source is not None and not call.queued and (call.credit or call.cancelled):
             call.queued = True
             self.ready.append(call)
+
+    def _hurry(self, call: Call) -> None:
+        """Come to a cancelled call before all others: what they do may take longer than the host waits."""
+        if call.queued:
+            self.ready.remove(call)
+        call.queued = True
+        self.ready.appendleft(call)
 
     def _close(self) -> None:
         """Let what is open clean up. Nobody hears of it any more."""
@@ -131,10 +141,15 @@ class Driver(Runner):
 
     def _advance(self, call: Call) -> None:
         call.queued = False
-        if call.source is None and call.cancelled:
+        if call.source is None and call.over:
+            self._forget(call)
+        elif call.source is None and call.cancelled:
             self.finish(call, is_cancelled=True)
         elif call.source is None:
             self._begin(call)
+        elif call.over:
+            self._shut(call)
+            self._forget(call)
         elif call.cancelled:
             self._shut(call)
             self.finish(call, is_cancelled=call.error is None or inherits(call.error, GeneratorExit))
@@ -245,9 +260,7 @@ class Driver(Runner):
         self.post()
         if not self.ended:
             self.outbox.last_report(call)
-        call.over = True
-        call.source = call.task = call.waiter = None
-        del self.calls[call.id]
+        self._forget(call)
         if self.ended:
             return
         if is_cancelled:
@@ -259,6 +272,12 @@ class Driver(Runner):
                 self.channel.result(call.id, value)
             except EncodeError as refused:
                 self.channel.fail(call.id, self._describe(call, refused))
+
+    def _forget(self, call: Call) -> None:
+        call.over = True
+        call.value = call.error = None
+        call.source = call.task = call.waiter = None
+        del self.calls[call.id]
 
     def _describe(self, call: Call, error: BaseException) -> Failure:
         return describe(error, self.limits, denials=list(call.denials), complete=not call.more)

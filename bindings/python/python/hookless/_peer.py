@@ -76,7 +76,7 @@ class Peer:
         """Return False: only the stream tells."""
         return False
 
-    def end(self, patience: float, asked: float, drain: Callable[[], object]) -> int | None:
+    def end(self, patience: float, drain: Callable[[], object], asked: float | None = None) -> int | None:
         """Let go of the stream."""
         self.forget()
         return None

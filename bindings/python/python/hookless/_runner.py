@@ -44,8 +44,10 @@ class Runner:
         # Whether the loop of the tasks runs, and whether the channel is waited for.
         self.in_loop = False
         self.waiting = False
-        # What has come and is not followed yet.
+        self.calls: dict[int, Call] = {}
+        # What has come and is not followed yet; those cancelled by it that have been told so already.
         self.events: deque[Any] = deque()
+        self.excused: dict[int, None] = {}
         # Whether the stream has ended, by what the channel was broken; whether this is a fork of the child.
         self.ended = False
         self.broken: BaseException | None = None
@@ -135,6 +137,7 @@ class Runner:
                 if not self.ended:
                     self.outbox.post()
                 self.collect()
+                self._excuse()
             except BaseException as error:
                 if isinstance(error, ProtocolError) and error.code == "busy":
                     self._noticed = True
@@ -150,6 +153,24 @@ class Runner:
         if not was_unwanted and (call.cancelled or self.ended):
             self._armed = None
             raise Cancelled("the host is gone" if self.ended else "the host has cancelled this call")
+
+    def _excuse(self) -> None:
+        """Acknowledge that calls are cancelled which only wait for the code that runs now.
+
+        That may go on for longer than the host is patient, and is not to be stopped for their sake.
+        """
+        for kind, number, _, _ in list(self.events):
+            if kind == "cancel" and number not in self.excused and self._only_waits(number):
+                # In one step, as foreign code may be at the recursion limit: it is sent and noted, or not.
+                self.excused.update(zip((number,), map(self.channel.cancelled, (number,)), strict=True))
+
+    def _only_waits(self, number: int) -> bool:
+        """Whether a call has not begun, or is a stream that stands between two items."""
+        call = self.calls.get(number)
+        if call is None:
+            # Unless its outcome is sent, its CALL came as lately.
+            return any(kind == "call" and one == number for kind, one, _, _ in self.events)
+        return call is not self._running and (call.request is not None or call.source is not None)
 
     def post(self) -> None:
         """Send what threads and signal handlers have left to be sent."""

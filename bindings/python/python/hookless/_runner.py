@@ -6,7 +6,9 @@ does, so it may raise only where `foreign` says so: nothing else of the child is
 
 from __future__ import annotations
 
-from _thread import get_ident
+from _thread import get_ident, start_new_thread
+from sys import _getframe
+from time import sleep
 
 from hookless._attributes import DENIALS
 from hookless._calls import CURRENT, Call
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable
     from signal import SIGURG, pthread_kill, signal
+    from types import FrameType
     from typing import Any
 
     from hookless._calls import Line, Report, Wire
@@ -28,6 +31,9 @@ else:
     from _signal import SIGURG, pthread_kill, signal  # `signal` loads `enum`
 
 __all__ = ["Runner"]
+
+# Seconds until an import is looked at again that a CANCEL would have broken off.
+_LATER = 0.005
 
 
 class Runner:
@@ -54,6 +60,10 @@ class Runner:
         self.is_fork = False
         # The call whose code `heed` may interrupt, and the one whose code runs.
         self._armed: Call | None = None
+        # Whether it still has to be told when nobody wants its result any more.
+        self._owed = False
+        # Whether a thread waits to send the signal once more.
+        self._later = False
         self._running: Call | None = None
         # While set, an armed call is not interrupted all the same: our own code runs within the foreign one.
         self._masked = False
@@ -105,6 +115,7 @@ class Runner:
         return call.error is None
 
     def _arm(self, call: Call) -> None:
+        self._owed = not (call.cancelled or self.ended)
         self._armed = call
         if not self._listening and not self.ended:
             self._listening = self._hears
@@ -129,7 +140,6 @@ class Runner:
         """Follow a signal while code of a call runs; raise Cancelled there when nobody wants its result."""
         call = self._armed
         assert call is not None
-        was_unwanted = call.cancelled or self.ended
         while True:
             self._masked = True
             self._noticed = False
@@ -150,9 +160,29 @@ class Runner:
             # Signals that came meanwhile, down to the line before, were only noticed.
             if not self._noticed or self.ended:
                 break
-        if not was_unwanted and (call.cancelled or self.ended):
+        if self._owed and (call.cancelled or self.ended):
+            if _imports():
+                # Broken off, it would leave modules that cannot be loaded again, for all later calls. So the
+                # code is told when it is done; until then this is looked at again and again.
+                self._look_later()
+                return
+            self._owed = False
             self._armed = None
             raise Cancelled("the host is gone" if self.ended else "the host has cancelled this call")
+
+    def _look_later(self) -> None:
+        """Have the signal come once more. Where no thread is to be had, the host's patience ends the call."""
+        if not self._later:
+            self._later = True
+            try:
+                start_new_thread(self._signal_later, ())
+            except RuntimeError:
+                self._later = False
+
+    def _signal_later(self) -> None:
+        sleep(_LATER)
+        self._later = False
+        pthread_kill(self.outbox.main, SIGURG)
 
     def _excuse(self) -> None:
         """Acknowledge that calls are cancelled which only wait for the code that runs now.
@@ -230,3 +260,13 @@ class Runner:
             self.channel.wake()
         elif get_ident() != self.outbox.main:
             pthread_kill(self.outbox.main, SIGURG)
+
+
+def _imports() -> bool:
+    """Whether this thread is in the midst of an import that runs code."""
+    frame: FrameType | None = _getframe()
+    while frame is not None and frame.f_code is not Runner.foreign.__code__:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False

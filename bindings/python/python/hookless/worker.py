@@ -26,7 +26,7 @@ class Cancelled(BaseException):
     It interrupts what waits, as `time.sleep` or `Lock.acquire` do, and nothing that computes in C. It comes
     once; `finally` and `with` blocks run. Code that swallows it goes on, until the host's patience ends and
     the child is stopped. A generator that waits for its next item is closed instead, a coroutine gets
-    `asyncio.CancelledError`. A module whose import it interrupts may not load again in this process.
+    `asyncio.CancelledError`. An import that runs comes to its end first: broken off, it could never be made again.
     """
 
 

@@ -84,7 +84,8 @@ fn structure(inner: impl Strategy<Value = Dtype>) -> impl Strategy<Value = Dtype
     })
 }
 
-fn dtype() -> impl Strategy<Value = Dtype> {
+/// Every dtype, plain and structured.
+pub fn dtype() -> impl Strategy<Value = Dtype> {
     let flat = prop_oneof![3 => plain_dtype(), 1 => numbered_dtype()].boxed();
     let nested = structure(prop_oneof![3 => flat.clone(), 1 => structure(flat.clone())]);
     prop_oneof![4 => flat, 1 => nested]
@@ -101,7 +102,7 @@ fn noise(seed: u64) -> impl Iterator<Item = u8> {
 /// Bytes that are the elements of such an array.
 fn contents(head: &ArrayHead, seed: u64) -> Vec<u8> {
     let mut data: Vec<u8> = noise(seed).take(head.nbytes() as usize).collect();
-    head.zero_gaps(&mut data).unwrap();
+    head.elements().unwrap().zero_gaps(&mut data);
     let dtype = head.dtype();
     match dtype.letter() {
         Letter::Bool => data.iter_mut().for_each(|byte| *byte &= 1),

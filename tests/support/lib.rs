@@ -4,7 +4,7 @@
 //! repository, not of the code under test.
 
 pub mod allocator;
-mod arrays;
+pub mod arrays;
 pub mod check;
 pub mod craft;
 pub mod describe;

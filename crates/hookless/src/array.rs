@@ -6,6 +6,7 @@ mod flat;
 mod letter;
 mod masked;
 mod numbered;
+mod pattern;
 mod scalar;
 mod shape;
 mod structure;
@@ -43,6 +44,10 @@ pub struct ArrayHead {
     shape: Shape,
     class: ArrayClass,
 }
+
+/// What A10, A16, A18 and A19 ask of the elements of one dtype. The bytes that it is shown are whole elements.
+#[derive(Debug, Clone)]
+pub struct Elements(ElementCheck);
 
 /// The class of an array (A7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,26 +116,39 @@ impl ArrayHead {
         Ok(ElementCheck::of(&self.dtype)?.find_bad(bytes))
     }
 
-    /// Whether the elements hold bytes under no field, which travel as zeros (A16).
+    /// What the elements may hold, worked out once: for bytes that are looked at part by part.
     ///
     /// # Errors
     /// `out_of_memory`.
-    pub fn has_gaps(&self) -> Result<bool> {
-        Ok(ElementCheck::of(&self.dtype)?.has_gaps())
-    }
-
-    /// Zeroes what lies under no field, so that no other memory of this process leaves it.
-    ///
-    /// # Errors
-    /// `out_of_memory`, and then nothing is zeroed.
-    pub fn zero_gaps(&self, bytes: &mut [u8]) -> Result<()> {
-        ElementCheck::of(&self.dtype)?.zero_gaps(bytes);
-        Ok(())
+    pub fn elements(&self) -> Result<Elements> {
+        Ok(Elements(ElementCheck::of(&self.dtype)?))
     }
 
     /// Bytes of all elements.
     pub fn nbytes(&self) -> u64 {
         self.shape.bytes(self.dtype.itemsize()).unwrap_or_default()
+    }
+}
+
+impl Elements {
+    /// Whether there are elements that NumPy could not hold, whatever lies under no field.
+    pub fn is_partial(&self) -> bool {
+        self.0.is_partial()
+    }
+
+    /// Where the first element that NumPy could not hold starts in these bytes (A10).
+    pub fn find_bad(&self, bytes: &[u8]) -> Option<u64> {
+        self.0.find_bad(bytes)
+    }
+
+    /// Whether the elements hold bytes under no field, which travel as zeros (A16, A18).
+    pub fn has_gaps(&self) -> bool {
+        self.0.has_gaps()
+    }
+
+    /// Zeroes what lies under no field, so that no other memory of this process leaves it.
+    pub fn zero_gaps(&self, bytes: &mut [u8]) {
+        self.0.zero_gaps(bytes);
     }
 }
 

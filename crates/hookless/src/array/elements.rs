@@ -1,5 +1,6 @@
 //! Elements that NumPy could not hold, and bytes under no field, are refused: A10, A16, A18, A19.
 
+use crate::array::pattern::Pattern;
 use crate::array::{ByteOrder, Dtype, Extension, Letter, Structure};
 use crate::memory::{self, Full};
 
@@ -125,10 +126,25 @@ impl ElementCheck {
                     });
                     bad.min()
                 };
-                let elements = data.chunks_exact((*itemsize).max(1)).enumerate();
-                let mut bad = elements.filter_map(|(index, element)| Some((index, in_element(element)?)));
-                bad.next().map(|(index, at)| index.saturating_mul(*itemsize).saturating_add(at))
+                let in_elements = |data: &[u8]| {
+                    let elements = data.chunks_exact((*itemsize).max(1)).enumerate();
+                    let mut bad = elements.filter_map(|(index, element)| Some((index, in_element(element)?)));
+                    bad.next().map(|(index, at)| index.saturating_mul(*itemsize).saturating_add(at))
+                };
+                match Pattern::of_doubts(self, *itemsize, data.len()) {
+                    Some(pattern) => pattern.find(data, in_elements),
+                    None => in_elements(data),
+                }
             }
+        }
+    }
+
+    /// Whether some byte pattern is no element, other than for what lies under no field.
+    pub(crate) fn is_partial(&self) -> bool {
+        match self {
+            ElementCheck::AtMost(_) | ElementCheck::CodePoints(_) => true,
+            ElementCheck::Parts(_, parts) => parts.iter().any(|part| part.check.is_partial()),
+            ElementCheck::Free | ElementCheck::Zero => false,
         }
     }
 
@@ -145,14 +161,21 @@ impl ElementCheck {
     pub(crate) fn zero_gaps(&self, data: &mut [u8]) {
         match self {
             ElementCheck::Zero => data.fill(0),
-            ElementCheck::Parts(itemsize, parts) => {
-                for element in data.chunks_exact_mut((*itemsize).max(1)) {
-                    for part in parts.iter() {
-                        part.check.zero_gaps(element.get_mut(part.start..part.end).unwrap_or_default());
-                    }
-                }
-            }
+            ElementCheck::Parts(itemsize, _) => match Pattern::of_values(self, *itemsize, data.len()) {
+                Some(pattern) => pattern.keep(data),
+                None => self.each_part(data, &|check, part| check.zero_gaps(part)),
+            },
             ElementCheck::Free | ElementCheck::AtMost(_) | ElementCheck::CodePoints(_) => {}
+        }
+    }
+
+    /// Does something to each part of each element.
+    pub(super) fn each_part(&self, data: &mut [u8], to: &impl Fn(&ElementCheck, &mut [u8])) {
+        let ElementCheck::Parts(itemsize, parts) = self else { return };
+        for element in data.chunks_exact_mut((*itemsize).max(1)) {
+            for part in parts.iter() {
+                to(&part.check, element.get_mut(part.start..part.end).unwrap_or_default());
+            }
         }
     }
 }

@@ -90,6 +90,13 @@ impl Writer<'_> {
         Ok(memory::extend(&mut self.out, bytes)?)
     }
 
+    /// Room for the next bytes of an array that is inline, all of them zero: for a caller that puts them there part by part.
+    pub fn array_room(&mut self, len: usize) -> Result<&mut [u8]> {
+        let start = self.out.len();
+        memory::resize(&mut self.out, start.saturating_add(len), 0)?;
+        Ok(self.out.get_mut(start..).unwrap_or_default())
+    }
+
     /// A NumPy scalar of its wire payload (A9), which the caller has made right.
     pub fn scalar(&mut self, kind: ScalarKind, payload: &[u8]) -> Result<()> {
         if self.in_key && !kind.is_keyable() {

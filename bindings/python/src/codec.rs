@@ -4,12 +4,11 @@ use std::cell::Cell;
 
 use hookless::frame::{FrameKind, HEAD_LEN, Head, check_region, padding, slice, split};
 use hookless::wire::{BytesKind, Writer, read};
-use hookless::{Code, Error, Limits as Core};
+use hookless::{Error, Limits as Core};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
-use crate::array::RegionBuffer;
 use crate::build::{PyBuilder, Source};
 use crate::errors::{decode_error, decode_memory, encode_error, encode_memory};
 use crate::ffi::fallible::{self, Str};
@@ -17,6 +16,7 @@ use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
 use crate::inbox::{Inbox, check_value};
 use crate::limits::{Limits, chosen};
+use crate::region::{Entry, Gathered};
 use crate::typed::converted;
 use crate::walk::Walker;
 
@@ -124,19 +124,14 @@ fn joined<'py>(
     }
     let mut targets = Targets::default();
     let bytes = targets.reserve_bytes(py, BytesKind::Bytes, len)?;
-    let mut at = 0;
-    let mut put = |part: &[u8]| {
-        targets.put(0, at, part);
-        at += part.len();
-        at as u64
-    };
-    let mut filled = put(frame);
-    for entry in region {
-        put(&[0; 64][..padding(filled) as usize]);
-        filled = match borrowed(entry) {
-            Some(bytes) => put(bytes),
-            None => put(&copied_entry(entry)?),
-        };
+    targets.put(0, 0, frame);
+    let mut at = frame.len();
+    for found in region {
+        let gap = padding(at as u64) as usize;
+        targets.put(0, at, &[0; 64][..gap]);
+        let entry = Entry::of(found)?;
+        entry.put(&mut targets, 0, at + gap);
+        at += gap + entry.len();
     }
     Ok(bytes)
 }
@@ -145,26 +140,11 @@ fn entry_len(entry: &Bound<'_, PyAny>) -> u64 {
     entry.len().unwrap_or_default() as u64
 }
 
-/// The bytes of a region entry that can be borrowed: immutable bytes, or an array's own memory.
-pub(crate) fn borrowed<'a>(entry: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
-    if let Ok(bytes) = entry.cast::<PyBytes>() {
-        return Some(bytes.as_bytes());
-    }
-    let found = entry.cast_exact::<RegionBuffer>().ok()?;
-    found.get().bytes(entry.py())
-}
-
-/// A copy of an entry that can only be had through the buffer protocol; an array that is no longer what was encoded has none.
-fn copied_entry(entry: &Bound<'_, PyAny>) -> hookless::Result<Vec<u8>> {
-    let changed = entry.is_exact_instance_of::<RegionBuffer>();
-    let code = if changed { Code::Mutated } else { Code::OutOfMemory };
-    buffer::copied(entry).map_err(|_| Error::new(code))
-}
-
 /// Encodes a value as a list of buffers that are, joined, exactly what `dumps` gives.
 ///
 /// Arrays, bytes and bytearrays of 16 384 bytes and more are not copied: the list holds their own memory, so they must not change before it
-/// has been sent. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages. `default` is as in `dumps`.
+/// has been sent. Two sorts of arrays are copied once, to bytes, since no buffer can be made of them as they are: those that are neither C nor
+/// F contiguous, and those with padding between fields or in long doubles. Made for `os.writev`, `socket.sendmsg` and 0MQ multipart messages. `default` is as in `dumps`.
 #[pyfunction]
 #[pyo3(signature = (value, *, limits=None, default=None))]
 pub(crate) fn encode<'py>(
@@ -183,7 +163,7 @@ pub(crate) fn encode<'py>(
                 parts.append(padded(py, head, gap)?)?;
             }
             head = &[];
-            parts.append(entry)?;
+            parts.append(lent(entry)?)?;
             filled += gap + entry_len(entry);
         }
         if !head.is_empty() {
@@ -191,6 +171,19 @@ pub(crate) fn encode<'py>(
         }
         Ok(parts)
     })
+}
+
+/// A region entry as it is handed out: what has to be gathered is copied here, for nobody can be asked for it later.
+fn lent<'py>(entry: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if !entry.is_exact_instance_of::<Gathered>() {
+        return Ok(entry.clone());
+    }
+    let refuse = |error: Error| encode_error(entry.py(), &error, None);
+    let found = Entry::of(entry).map_err(refuse)?;
+    let mut targets = Targets::default();
+    let bytes = targets.reserve_bytes(entry.py(), BytesKind::Bytes, found.len() as u64).map_err(refuse)?;
+    found.put(&mut targets, 0, 0);
+    Ok(bytes)
 }
 
 /// bytes with these contents, and so many zeros after them.

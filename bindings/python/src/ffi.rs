@@ -14,5 +14,6 @@ pub(crate) mod ndarray;
 pub(crate) mod pinned;
 pub(crate) mod raised;
 pub(crate) mod sequence;
+pub(crate) mod strided;
 pub(crate) mod targets;
 pub(crate) mod types;

@@ -23,6 +23,7 @@ mod limits;
 mod masked;
 mod plain;
 mod records;
+mod region;
 mod scalar;
 mod scalars;
 mod standard;

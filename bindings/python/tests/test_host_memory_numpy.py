@@ -53,15 +53,15 @@ def meant(dtype: Dtype) -> Array:
     return found
 
 
-def _holds_text(dtype: Dtype) -> bool:
+def holds_text(dtype: Dtype) -> bool:
     """Whether there are code points in it. NumPy 1 cannot print every dtype, so its text is no help."""
-    return dtype.base.char == "U" or any(_holds_text(dtype.base[name]) for name in dtype.base.names or ())
+    return dtype.base.char == "U" or any(holds_text(dtype.base[name]) for name in dtype.base.names or ())
 
 
 def twins(dtype: Dtype, count: int, chance: random.Random) -> list[Array]:
     """Two equal arrays, in memory of two patterns. The bytes that have a meaning are valid for any type."""
     base = np.array([chance.randrange(2) for _ in range(count * dtype.itemsize)], "u1")
-    if _holds_text(dtype):
+    if holds_text(dtype):
         base[:] = 0
     base = base.reshape(count, dtype.itemsize)
     kept = meant(dtype)

@@ -58,12 +58,12 @@ impl Link {
     /// Sends as much of a frame as is taken, and as `most` allows.
     pub(super) fn push(
         &self,
-        parts: Parts<'_>,
+        mut parts: Parts<'_>,
         cursor: &mut Cursor,
         most: &mut usize,
     ) -> Result<Pushed, Errno> {
         while !parts.is_gone(*cursor) {
-            let (slices, count) = parts.slices(*cursor, *most);
+            let (slices, count) = parts.slices(*cursor, *most)?;
             if count == 0 {
                 if *most == 0 {
                     return Ok(Pushed::Spent);

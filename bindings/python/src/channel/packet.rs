@@ -9,15 +9,50 @@ use rustix::io::Errno;
 
 use super::link::{Link, Pushed};
 
-use crate::ffi::pinned::Pinned;
+use crate::region::{Entry, Gathered};
 
 /// Slices that are handed to the kernel at once: no memory is asked for to send.
 const SLICES: usize = 64;
 
+/// Bytes that are gathered at a time. The kernel takes them before the next are, so that they stay in the processor's cache.
+const WINDOW: usize = 1 << 20;
+
 static ZEROS: [u8; 64] = [0; 64];
 
 /// The entries of a data region, each after so many zero bytes.
-pub(crate) struct Entries(Vec<(usize, Pinned)>);
+pub(crate) struct Entries {
+    all: Vec<(usize, Entry)>,
+    window: Window,
+}
+
+/// The part of an entry that has been gathered and is not yet all gone.
+#[derive(Default)]
+struct Window {
+    /// Which entry, and where in it.
+    entry: usize,
+    from: usize,
+    filled: usize,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// Bytes of an entry from `at` on, some of them at least: those that are left of the last ones, or the next. All of it happens without the
+    /// GIL, so that a peer that takes its time, and an array that is large, hold nobody up.
+    fn look(&mut self, entry: usize, gathered: &Gathered, at: usize) -> Result<&[u8], Errno> {
+        let inside = self.entry == entry && self.from <= at && at < self.from + self.filled;
+        if !inside {
+            let len = gathered.part(WINDOW).min(gathered.len());
+            if self.bytes.len() < len {
+                self.bytes.try_reserve_exact(len - self.bytes.len()).map_err(|_| Errno::NOMEM)?;
+                self.bytes.resize(len, 0);
+            }
+            // Both begin and end between elements: the one before it has gone as a whole.
+            let filled = gathered.fill_over(at, &mut self.bytes[..len]).len();
+            (self.entry, self.from, self.filled) = (entry, at, filled);
+        }
+        Ok(&self.bytes[at - self.from..self.filled])
+    }
+}
 
 impl Entries {
     /// Those of a region that follows `frame_len` bytes of head and body.
@@ -26,15 +61,15 @@ impl Entries {
         all.try_reserve_exact(region.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
         let mut filled = frame_len as u64;
         for entry in region {
-            let (gap, pinned) = (padding(filled), Pinned::of(entry)?);
-            filled += gap + pinned.bytes().len() as u64;
-            all.push((gap as usize, pinned));
+            let (gap, entry) = (padding(filled), Entry::of(entry)?);
+            filled += gap + entry.len() as u64;
+            all.push((gap as usize, entry));
         }
-        Ok(Entries(all))
+        Ok(Entries { all, window: Window::default() })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 }
 
@@ -47,25 +82,50 @@ pub(super) struct Cursor {
 }
 
 /// The parts of a frame.
-#[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) frame: &'a [u8],
-    pub(super) entries: &'a Entries,
+    pub(super) entries: &'a mut Entries,
 }
 
-impl<'a> Parts<'a> {
-    fn part(&self, index: usize) -> Option<&'a [u8]> {
-        let Some(behind) = index.checked_sub(1) else { return Some(self.frame) };
-        let (gap, pinned) = self.entries.0.get(behind / 2)?;
-        Some(if behind.is_multiple_of(2) { &ZEROS[..*gap] } else { pinned.bytes() })
+impl Parts<'_> {
+    fn len(&self, index: usize) -> Option<usize> {
+        let Some(behind) = index.checked_sub(1) else { return Some(self.frame.len()) };
+        let (gap, entry) = self.entries.all.get(behind / 2)?;
+        Some(if behind.is_multiple_of(2) { *gap } else { entry.len() })
     }
 
     /// The next slices to be sent, of at most `most` bytes together, and how many they are; none when all is gone.
-    pub(super) fn slices(&self, cursor: Cursor, most: usize) -> ([IoSlice<'a>; SLICES], usize) {
+    pub(super) fn slices(
+        &mut self,
+        cursor: Cursor,
+        most: usize,
+    ) -> Result<([IoSlice<'_>; SLICES], usize), Errno> {
+        let Entries { all, window } = &mut *self.entries;
+        let mut window = Some(window);
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (mut count, mut skip, mut left, mut index) = (0, cursor.gone, most, cursor.part);
-        while let Some(part) = self.part(index).filter(|_| count < SLICES && left > 0) {
-            let rest = &part[skip.min(part.len())..];
+        while count < SLICES && left > 0 {
+            let mut is_last = false;
+            let rest = match index.checked_sub(1) {
+                None => &self.frame[skip..],
+                Some(behind) => match all.get(behind / 2) {
+                    None => break,
+                    Some((gap, _)) if behind.is_multiple_of(2) => &ZEROS[skip..*gap],
+                    Some((_, Entry::Pinned(pinned))) => &pinned.bytes()[skip..],
+                    Some((_, Entry::Gathered(gathered))) => {
+                        // There is one window, so what follows the part that is in it waits for the next turn.
+                        let Some(window) = window.take() else { break };
+                        let gathered = gathered.get();
+                        let part = if gathered.len() > skip {
+                            window.look(behind / 2, gathered, skip)?
+                        } else {
+                            &[]
+                        };
+                        is_last = skip + part.len() < gathered.len();
+                        part
+                    }
+                },
+            };
             let now = &rest[..rest.len().min(left)];
             if !now.is_empty() {
                 slices[count] = IoSlice::new(now);
@@ -74,14 +134,17 @@ impl<'a> Parts<'a> {
             left -= now.len();
             skip = 0;
             index += 1;
+            if is_last {
+                break;
+            }
         }
-        (slices, count)
+        Ok((slices, count))
     }
 
     /// Says that so many bytes are gone.
     pub(super) fn advance(&self, cursor: &mut Cursor, mut count: usize) {
-        while let Some(part) = self.part(cursor.part) {
-            let left = part.len() - cursor.gone;
+        while let Some(len) = self.len(cursor.part) {
+            let left = len - cursor.gone;
             if count < left {
                 cursor.gone += count;
                 return;
@@ -92,7 +155,7 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn is_gone(&self, cursor: Cursor) -> bool {
-        self.part(cursor.part).is_none()
+        self.len(cursor.part).is_none()
     }
 }
 
@@ -132,7 +195,7 @@ impl Packet {
 
     /// Sends as much of it as is taken.
     pub(super) fn push(&mut self, link: &Link, most: &mut usize) -> Result<Pushed, Errno> {
-        let parts = Parts { frame: &self.frame, entries: &self.entries };
+        let parts = Parts { frame: &self.frame, entries: &mut self.entries };
         link.push(parts, &mut self.cursor, most)
     }
 

@@ -140,16 +140,17 @@ impl Channel {
         py: Python<'_>,
         io: &mut Io,
         frame: &mut Vec<u8>,
-        entries: Entries,
+        mut entries: Entries,
         is_call: bool,
         posted: Posted,
     ) -> PyResult<()> {
         let (mut cursor, mut most) = (Cursor::default(), TURN);
         let pushed = match &io.link {
             Some(link) if !io.gone => {
-                let parts = Parts { frame, entries: &entries };
-                let mut push = || link.push(parts, &mut cursor, &mut most);
-                if entries.is_empty() && frame.len() <= SMALL { push() } else { py.detach(push) }
+                let at_once = entries.is_empty() && frame.len() <= SMALL;
+                let parts = Parts { frame, entries: &mut entries };
+                let push = || link.push(parts, &mut cursor, &mut most);
+                if at_once { push() } else { py.detach(push) }
             }
             _ => Ok(Pushed::Gone),
         };

@@ -206,7 +206,7 @@ fn unsupported(py: Python<'_>) -> Error {
 }
 
 /// Where an array's elements begin.
-fn data(array: &Bound<'_, PyUntypedArray>) -> *mut u8 {
+pub(super) fn data(array: &Bound<'_, PyUntypedArray>) -> *mut u8 {
     // SAFETY: a live array's struct may be read while the GIL is held.
     unsafe { (*array.as_array_ptr()).fields.data.cast() }
 }

@@ -11,20 +11,27 @@ use super::{Walker, changed, type_text};
 use crate::array::RegionBuffer;
 use crate::ffi::fallible::{self, Str};
 use crate::ffi::types::{Exact, exact};
-use crate::ffi::{chars, make, ndarray};
+use crate::ffi::{chars, ndarray};
 use crate::flat::{self, InertObjects, InertStrings};
 use crate::masked::InertMasked;
+use crate::region::Gathered;
 use crate::warm::Numpy;
 
 /// NumPy's number for StringDType.
 const NPY_VSTRING: std::ffi::c_int = 2056;
 
-/// An array that is C or F contiguous, ready to be written.
+/// An array that is ready to be written.
 pub(crate) struct Prepared<'py> {
     pub(crate) head: ArrayHead,
-    array: Bound<'py, PyUntypedArray>,
-    /// A16, A18: its bytes with zeros where no number lies; only where there are such places.
-    zeroed: Option<Vec<u8>>,
+    data: Data<'py>,
+}
+
+/// Where the bytes of an array come from.
+enum Data<'py> {
+    /// Its own memory.
+    Lent(Bound<'py, PyUntypedArray>),
+    /// They are gathered: its elements are not together, or there are gaps between them.
+    Gathered(Gathered),
 }
 
 impl<'py> Walker<'_, '_, 'py> {
@@ -37,7 +44,7 @@ impl<'py> Walker<'_, '_, 'py> {
         }
         let prepared = self.prepare(value, numpy)?;
         let placed = self.writer.array(&prepared.head)?;
-        self.put(&prepared, placed)
+        self.put(prepared, placed)
     }
 
     fn class_of(&self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> ArrayClass {
@@ -45,7 +52,7 @@ impl<'py> Walker<'_, '_, 'py> {
         if record { ArrayClass::Record } else { ArrayClass::Plain }
     }
 
-    /// A12: in its own order where that is contiguous, otherwise copied to C order.
+    /// A12: in its own order where that is contiguous, otherwise in C order.
     fn prepare(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Result<Prepared<'py>> {
         let Ok(array) = value.cast::<PyUntypedArray>() else { return Err(Error::new(Code::UnsupportedType)) };
         let dtype = numpy.dtype_of(&array.dtype());
@@ -53,18 +60,18 @@ impl<'py> Walker<'_, '_, 'py> {
             let hint = format!("dtype {}", type_text(array.dtype().as_any()));
             return Err(self.unsupported(value, &hint));
         };
-        let array = self.contiguous(array)?;
-        let head = ArrayHead::new(dtype, shape_of(&array)?)?.with_class(self.class_of(value, numpy))?;
-        let bytes = ndarray::contiguous_bytes(&array).unwrap_or_default();
-        // The dtype may have been changed in place since it was read: a finaliser can run wherever memory is taken.
-        if wide(bytes.len()) != head.nbytes() {
-            return Err(changed());
+        let head = ArrayHead::new(dtype, shape_of(array)?)?.with_class(self.class_of(value, numpy))?;
+        let elements = head.elements()?;
+        if elements.has_gaps() || !array.is_contiguous() {
+            let gathered = Gathered::of(array, &head, elements)?;
+            gathered.check()?;
+            return Ok(Prepared { head, data: Data::Gathered(gathered) });
         }
-        let zeroed = if head.has_gaps()? { Some(zeroed(&head, bytes)?) } else { None };
-        if head.find_bad(zeroed.as_deref().unwrap_or(bytes))?.is_some() {
+        let bytes = lent_bytes(array, &head)?;
+        if elements.find_bad(bytes).is_some() {
             return Err(Error::new(Code::BadElement));
         }
-        Ok(Prepared { head, array, zeroed })
+        Ok(Prepared { head, data: Data::Lent(array.clone()) })
     }
 
     /// The array, or a copy of it in C order.
@@ -78,27 +85,35 @@ impl<'py> Walker<'_, '_, 'py> {
     }
 
     /// The bytes of an array whose head has been written.
-    fn put(&mut self, prepared: &Prepared<'py>, placed: Placed) -> Result<()> {
-        match (placed, &prepared.zeroed) {
-            (Placed::Inline, Some(bytes)) => self.writer.array_data(bytes)?,
-            (Placed::Region, Some(bytes)) => self.region.push(make::bytes(self.py, bytes)?),
-            (Placed::Inline, None) => {
-                let bytes = ndarray::contiguous_bytes(&prepared.array).unwrap_or_default();
-                if wide(bytes.len()) != prepared.head.nbytes() {
+    fn put(&mut self, prepared: Prepared<'py>, placed: Placed) -> Result<()> {
+        match (placed, prepared.data) {
+            (Placed::Inline, Data::Lent(array)) => {
+                self.writer.array_data(lent_bytes(&array, &prepared.head)?)
+            }
+            (Placed::Inline, Data::Gathered(gathered)) => {
+                if !gathered.is_as_it_was(self.py) {
                     return Err(changed());
                 }
-                self.writer.array_data(bytes)?;
+                let room = self.writer.array_room(gathered.len())?;
+                gathered.fill_over(0, room);
+                Ok(())
             }
-            (Placed::Region, None) => {
-                let buffer = RegionBuffer::of(&prepared.array);
+            (Placed::Region, Data::Lent(array)) => {
+                let buffer = RegionBuffer::of(&array);
                 let buffer = self.passed(buffer)?;
                 if wide(buffer.get().len) != prepared.head.nbytes() {
                     return Err(changed());
                 }
                 self.region.push(buffer.into_any());
+                Ok(())
+            }
+            (Placed::Region, Data::Gathered(gathered)) => {
+                let gathered = Bound::new(self.py, gathered);
+                let gathered = self.passed(gathered)?;
+                self.region.push(gathered.into_any());
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// A20.
@@ -142,9 +157,9 @@ impl<'py> Walker<'_, '_, 'py> {
             let note = error.message();
             return Err(if own { self.unsupported(value, &note) } else { error });
         }
-        for part in [Some(&data), mask.as_ref(), fill_value.as_ref()] {
-            if let (Some(placed), Some(part)) = (self.writer.masked_part(part.map(|part| &part.head))?, part)
-            {
+        for part in [Some(data), mask, fill_value] {
+            let placed = self.writer.masked_part(part.as_ref().map(|part| &part.head))?;
+            if let (Some(placed), Some(part)) = (placed, part) {
                 self.put(part, placed)?;
             }
         }
@@ -252,10 +267,17 @@ pub(super) fn is_inert_objects(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<InertObjects>()
 }
 
-/// Dimensions and order of a contiguous array.
+/// Dimensions, and the order in which an array is sent (A12).
 fn shape_of(array: &Bound<'_, PyUntypedArray>) -> Result<Shape> {
-    let order = if array.is_c_contiguous() { Order::C } else { Order::F };
+    let order = if array.is_c_contiguous() || !array.is_fortran_contiguous() { Order::C } else { Order::F };
     Shape::new(array.shape().iter().map(|&extent| extent as u64).collect(), order)
+}
+
+/// The bytes of a contiguous array, which has to be what its head says: its dtype may have been changed in place since that was read, for a
+/// finaliser can run wherever memory is taken.
+fn lent_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>, head: &ArrayHead) -> Result<&'a [u8]> {
+    let bytes = ndarray::contiguous_bytes(array).unwrap_or_default();
+    if wide(bytes.len()) == head.nbytes() { Ok(bytes) } else { Err(changed()) }
 }
 
 /// A copy with zeros in what lies under no field, or is no part of a number.
@@ -263,6 +285,6 @@ fn zeroed(head: &ArrayHead, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
     copy.extend_from_slice(bytes);
-    head.zero_gaps(&mut copy)?;
+    head.elements()?.zero_gaps(&mut copy);
     Ok(copy)
 }

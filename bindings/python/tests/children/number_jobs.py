@@ -40,3 +40,14 @@ def every_kind() -> list[Any]:
 
 def echo(value: Any) -> Any:
     return value
+
+
+def strided(count: int) -> list[Any]:
+    """Parts of a row, not copied."""
+    row = np.arange(count, dtype="f8")
+    return [row[::step] for step in (1, 2, 3)]
+
+
+def many(count: int, size: int) -> list[Any]:
+    """The same array, over and over."""
+    return [np.arange(size, dtype="f8")] * count

@@ -66,7 +66,10 @@ impl Channel {
             self.post_inside(py, io, &mut frame, &[], false, &mut |_| Ok(Some(0)))?;
         }
         loop {
-            match self.run(py, io, &mut Wish::any(until))?.map(|event| event.kind) {
+            let event = self.run(py, io, &mut Wish::any(until))?;
+            // HELLO is handed on as it comes (L10).
+            self.shared.released.fetch_add(event.as_ref().map_or(0, Event::own_cost), Ordering::SeqCst);
+            match event.map(|event| event.kind) {
                 Some(Kind::Ready) => return Ok(()),
                 Some(Kind::Eof) => {
                     let note = "the peer closed the stream before HELLO";

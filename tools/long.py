@@ -1,5 +1,5 @@
 """`make long`: round trips of every kind, 10 000 examples each, in Rust and in Python; a million bent frames;
-and 100 000 rounds of the leak tests.
+100 000 rounds of the leak tests; and arrays of more than 4 GiB, where there is memory for them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ EXAMPLES = os.environ.get("HOOKLESS_EXAMPLES", "10000")
 FRAMES = os.environ.get("HOOKLESS_FRAMES", "1000000")
 ROUNDS = os.environ.get("HOOKLESS_LEAK_ROUNDS", "100000")
 
-# Each takes how much it does from the environment.
+# Each takes from the environment how much it does.
 SUITES = (
     "test_roundtrip.py",
     "test_roundtrip_numpy.py",
     "test_host_memory_numpy.py",
     "test_hooks.py",
     "test_leaks.py",
+    "test_gigabytes_numpy.py",
 )
 
 
@@ -37,7 +38,7 @@ def main() -> None:
     patient = ("-q", "-o", "faulthandler_timeout=3600")
     for name in SUITES:
         command = (venv.python, "-m", "pytest", *patient, f"tests/{name}")
-        env = examples | {"HOOKLESS_FRAMES": FRAMES, "HOOKLESS_LEAK_ROUNDS": ROUNDS}
+        env = examples | {"HOOKLESS_FRAMES": FRAMES, "HOOKLESS_LEAK_ROUNDS": ROUNDS, "HOOKLESS_LONG": "1"}
         steps.run(f"pytest {name}", *command, env=env, cwd=BINDING, summary=pytest_tests)
     steps.done()
 

@@ -90,7 +90,7 @@ impl Channel {
                 gate: Gate::default(),
                 closing: AtomicBool::new(false),
             },
-            io: Mutex::new(Io::new(link, Inbox::of_session(limits.clone()))),
+            io: Mutex::new(Io::new(link, Inbox::of_session(limits.clone(), role == "worker"))),
             limits,
             agreed: OnceLock::new(),
             stall,

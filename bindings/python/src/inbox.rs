@@ -15,6 +15,8 @@ pub(crate) struct Inbox {
     pending: Option<Py<PyAny>>,
     /// Whether a session reads the control frames, of which no value is built then.
     in_session: bool,
+    /// Whether arrays may have NumPy imported: in a child, by what its host sends.
+    imports_numpy: bool,
     /// F14: the length of the one frame, where it is known beforehand.
     exactly: Option<u64>,
 }
@@ -68,13 +70,33 @@ impl Inbox {
             targets: Targets::default(),
             pending: None,
             in_session: false,
+            imports_numpy: false,
             exactly: None,
         }
     }
 
-    /// For frames whose control bodies the session reads.
-    pub(crate) fn of_session(limits: Limits) -> Inbox {
-        Inbox { in_session: true, ..Inbox::new(limits) }
+    /// For frames whose control bodies the session reads; in a worker's child or not.
+    pub(crate) fn of_session(limits: Limits, in_child: bool) -> Inbox {
+        Inbox { in_session: true, imports_numpy: in_child, ..Inbox::new(limits) }
+    }
+
+    /// Imports NumPy before the first large array is built, where that is wanted, so that there is one copy of it and no more. Whether the
+    /// body holds one is guessed: where it does not, its bytes look like it, and the import costs time and nothing else.
+    fn import_numpy(&mut self, py: Python<'_>) -> PyResult<()> {
+        /// The head of an array's node (V4, A1).
+        const ARRAY: [u8; 3] = [0xd4, 0x01, 16];
+        let wanted = self.imports_numpy
+            && self.assembler.head().is_some_and(|head| head.data_len > 0)
+            && self.assembler.body().windows(ARRAY.len()).any(|bytes| bytes == ARRAY);
+        if !wanted {
+            return Ok(());
+        }
+        self.imports_numpy = false;
+        match crate::warm::use_numpy(py) {
+            // A child without NumPy: arrays stay `hookless.Array`.
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => Ok(()),
+            imported => imported,
+        }
     }
 
     /// Says that `total` bytes are there, and that they shall be one VALUE frame.
@@ -139,6 +161,7 @@ impl Inbox {
             }
             Want::Build => {
                 self.targets.clear();
+                self.import_numpy(py)?;
                 let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
                 builder.yields = yields;
                 let built = self.assembler.build(&mut builder);

@@ -32,8 +32,9 @@ _PROGRAM = (
 _FLAGS = ("-I", "-B", "-X", "faulthandler", "-c", _PROGRAM)
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# A few MiB in flight: a large array passes in few system calls.
-_SOCKET_BUFFER = 4 << 20
+# What is in flight stays in the processor's cache between one copy and the next, and is enough that an end
+# which waits is not woken all too often. The kernel doubles it, for what it needs beside the bytes.
+_SOCKET_BUFFER = 512 << 10
 
 # A pipe holds that much, so that no child waits for its report to be read.
 _REPORT = 65_536

@@ -30,6 +30,22 @@ unsafe impl Send for Targets {}
 // SAFETY: a shared reference only reads, and nobody else writes (no user has the object yet).
 unsafe impl Sync for Targets {}
 
+/// Asks for memory in pages of 2 MiB, as NumPy does from the same size on: a page of 4 KiB costs as much as copying it twice.
+///
+/// # Safety
+/// `memory` is an allocation of `len` bytes.
+unsafe fn in_huge_pages(memory: *mut u8, len: usize) {
+    const LEAST: usize = 4 << 20;
+    const PAGE: usize = 4096;
+    let skipped = (memory as usize).wrapping_neg() % PAGE;
+    if len >= LEAST {
+        // SAFETY: inside the allocation; the advice changes no byte. A kernel that does not take it loses time and nothing else.
+        let _ = unsafe {
+            rustix::mm::madvise(memory.add(skipped).cast(), len - skipped, rustix::mm::Advice::LinuxHugepage)
+        };
+    }
+}
+
 impl Targets {
     /// An uninitialised bytes or bytearray of `len` bytes.
     pub(crate) fn reserve_bytes<'py>(
@@ -47,11 +63,13 @@ impl Targets {
                 BytesKind::Bytes => {
                     let object = owned(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?;
                     let memory = ffi::PyBytes_AsString(object.as_ptr());
+                    in_huge_pages(memory.cast(), len);
                     (object, memory)
                 }
                 BytesKind::ByteArray => {
                     let object = owned(py, ffi::PyByteArray_FromStringAndSize(std::ptr::null(), size))?;
                     let memory = ffi::PyByteArray_AsString(object.as_ptr());
+                    in_huge_pages(memory.cast(), len);
                     // While the view is held, whoever finds the bytearray through the garbage collector cannot resize it.
                     let view = owned(py, ffi::PyMemoryView_FromObject(object.as_ptr()))?;
                     self.add(&view, memory.cast(), len)?;

@@ -28,6 +28,10 @@ def same(value: Any) -> Any:
     return value
 
 
+def filled(size: int) -> bytes:
+    return b"x" * size
+
+
 def add(left: int, right: int = 1) -> int:
     return left + right
 
@@ -50,6 +54,13 @@ def records() -> list[Any]:
 def kinds(value: Any) -> list[str]:
     """What arrived for instances of the host's classes."""
     return [f"{type(one).__name__} {one.type_name}" for one in value]
+
+
+def array_and_peak(value: Any) -> tuple[str, int, int]:
+    """Type and bytes of an array, and the most memory that this process has ever had in use."""
+    with open("/proc/self/status") as file:
+        (peak,) = [int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM")]
+    return f"{type(value).__module__}.{type(value).__name__}", value.nbytes, peak
 
 
 def array_type(value: Any) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from hookless import Worker
+from hookless import Limits, Worker
 from hookless._hookless import Channel
 
 PATIENCE = 60.0
@@ -67,3 +68,23 @@ def test_c148_results_of_a_worker(shared: Worker, size: int) -> None:
     """Whatever the kernel holds, the host reads while it waits."""
     value = shared.call("jobs:filled", size)
     assert type(value) is bytes and value == b"x" * size
+
+
+def test_l10_hello_is_handed_on() -> None:
+    """The first answer is bounded by its own limits alone, for nothing else is held then."""
+    ours, theirs = socket.socketpair()
+    host = Channel(ours.detach(), "host", limits=Limits(undelivered=1000))
+    worker = Channel(theirs.detach(), "worker")
+    thread = threading.Thread(target=serve, args=(worker,))
+    thread.start()
+    try:
+        host.hello(PATIENCE)
+        for _ in range(2):
+            host.begin(0, "m:f", None, (b"x" * 50_000,), {})
+            event: Any = host.step(PATIENCE)
+            assert (event[0], event[2]) == ("result", b"x" * 50_000)
+            host.release(event[3])
+    finally:
+        host.close()
+        thread.join(PATIENCE)
+    worker.close()

@@ -35,9 +35,9 @@ _PROGRAM = (
 _FLAGS = ("-I", "-B", "-X", "faulthandler", "-c", _PROGRAM)
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# What is in flight stays in the processor's cache, between one copy and the next: an array of 512 MiB takes a
-# third of the time that it takes with 4 MiB in flight. The kernel doubles it, for what it needs beside them.
-_SOCKET_BUFFER = 256 << 10
+# What is in flight stays in the processor's cache between one copy and the next, and is enough that an end
+# which waits is not woken all too often. The kernel doubles it, for what it needs beside the bytes.
+_SOCKET_BUFFER = 512 << 10
 
 # Bytes of a report, which the socket holds: no child waits for its report to be read.
 _REPORT = 65_536

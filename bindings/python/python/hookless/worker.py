@@ -26,7 +26,7 @@ class Cancelled(BaseException):
     It interrupts what waits, as `time.sleep` or `Lock.acquire` do, and nothing that computes in C. It comes
     once; `finally` and `with` blocks run. Code that swallows it goes on, until the host's patience ends and
     the child is stopped. A generator that waits for its next item is closed instead, a coroutine gets
-    `asyncio.CancelledError`. An import that runs comes to its end first: broken off, it could never be made again.
+    `asyncio.CancelledError`. An import comes to its end first: broken off, it could not be made again.
     """
 
 

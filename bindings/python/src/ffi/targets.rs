@@ -41,11 +41,7 @@ unsafe fn in_huge_pages(memory: *mut u8, len: usize) {
     if len >= LEAST {
         // SAFETY: inside the allocation; the advice changes no byte. A kernel that does not take it loses time and nothing else.
         let _ = unsafe {
-            rustix::mm::madvise(
-                memory.add(skipped).cast(),
-                len - skipped,
-                rustix::mm::Advice::LinuxHugepage,
-            )
+            rustix::mm::madvise(memory.add(skipped).cast(), len - skipped, rustix::mm::Advice::LinuxHugepage)
         };
     }
 }

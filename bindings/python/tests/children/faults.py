@@ -235,3 +235,8 @@ def forks_while_a_thread_writes(forks: int) -> list[int]:
         stop.set()
         thread.join()
     return found
+
+
+async def blocking(log: str) -> NoReturn:
+    """Holds up its loop."""
+    busy(log)

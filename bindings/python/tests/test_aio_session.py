@@ -21,11 +21,11 @@ from test_stream import Generator
 
 
 def begin(
-    peer: Peer = echo, grace: float = 20.0, room: int = 1 << 29
+    peer: Peer = echo, grace: float = 20.0, room: int = 1 << 29, stall: float = PATIENCE
 ) -> tuple[LoopSession, LoopChannel, FakeChild]:
     made, channel, child = started(peer, LoopChannel)
     assert isinstance(channel, LoopChannel)
-    return LoopSession(made, grace=grace, room=room), channel, child
+    return LoopSession(made, grace=grace, room=room, stall=stall), channel, child
 
 
 async def ask(one: LoopSession, value: object, options: Options = PLAIN) -> Any:
@@ -307,6 +307,26 @@ def test_what_is_left_to_be_sent_is_sent_when_there_is_room() -> None:
         channel.put("result", 1, (1,))
         assert await task == 1
         await whole(one, channel)
+
+    run(main())
+
+
+@pytest.mark.parametrize("way", ["in", "out"])
+def test_a_frame_that_stands_still_is_looked_at(way: str) -> None:
+    """Though nothing wakes the loop: neither bytes, nor room for some."""
+
+    async def main() -> None:
+        one, channel, child = begin(Slow(), stall=0.1)
+        task = asyncio.create_task(ask(one, 1))
+        await until(lambda: channel.open)
+        channel.pending, channel.wants_write = (5, False) if way == "in" else (0, True)
+        channel.put("progress", 1, (0, None, ""))
+        await until(lambda: one._looks)
+        channel.fail(hookless.Stalled("stands still"))
+        with pytest.raises(hookless.Stalled):
+            await task
+        assert child.ends == [(0.0, 0.0)]
+        await one.close()
 
     run(main())
 

@@ -217,7 +217,7 @@ def test_shutdown() -> None:
         assert host.end(host.call("echo", 1)) == ("result", (1,))
         host.channel.shutdown()
         assert host.next()[0] == "eof"
-        assert host.child.end(20.0, lambda: None) == 0
+        assert host.child.end(20.0, 1.0, lambda: None) == 0
 
 
 @pytest.mark.parametrize("name", ["settles", "closed", "later"])
@@ -234,7 +234,7 @@ def test_host_that_is_gone(name: str) -> None:
             assert host.end(host.call("later", 0.0, 1)) == ("result", 1)
         host.channel.close()
         host.child.hang_up()
-        assert host.child.end(20.0, lambda: None) == 0
+        assert host.child.end(20.0, 1.0, lambda: None) == 0
 
 
 ORPHANS = """

@@ -66,14 +66,15 @@ class LoopCall(Call):
 class LoopSession(Core):
     """One child, and the loop that moves its bytes. All of it is to be used inside that loop."""
 
-    def __init__(self, started: Started, *, grace: float, room: int) -> None:
+    def __init__(self, started: Started, *, grace: float, room: int, stall: float) -> None:
         super().__init__(started, grace=grace, room=room)
+        self._stall = stall
         self.loop = asyncio.get_running_loop()
         # Calls whose owners wait.
         self.waiting: set[LoopCall] = set()
         self._readers: set[int] = set()
         self._writes = False
-        self._is_due = False
+        self._is_due = self._looks = False
         # While a thread receives a large frame.
         self._helper: asyncio.Future[None] | None = None
         self._pool: ThreadPoolExecutor | None = None
@@ -276,12 +277,20 @@ class LoopSession(Core):
         if self.channel.pending > _TURN:
             self._help()
             return
+        if not self._looks and (self.channel.pending or self.channel.wants_write):
+            # Nothing wakes the loop when a frame stands still; the channel knows since when it does.
+            self._looks = True
+            self.loop.call_later(self._stall / 4, self._look)
         if self.channel.wants_write is not self._writes:
             self._writes = not self._writes
             if self._writes:
                 self.loop.add_writer(self._channel_fd, self._turn)
             else:
                 self.loop.remove_writer(self._channel_fd)
+
+    def _look(self) -> None:
+        self._looks = False
+        self._turn()
 
     def _help(self) -> None:
         """Have a thread receive, until the next event."""

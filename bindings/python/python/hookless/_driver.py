@@ -95,7 +95,7 @@ class Driver(Runner):
             elif kind == "shutdown":
                 self.shut = True
             elif kind == "eof":
-                self.ended = True
+                self.end()
             elif call is None:
                 pass  # It has its outcome: they have crossed.
             elif kind == "credit":

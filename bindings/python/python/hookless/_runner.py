@@ -36,6 +36,9 @@ __all__ = ["Runner"]
 _LATER = 0.005
 
 
+def _nothing() -> None: ...
+
+
 class Runner:
     """The part of the driver below which foreign code runs.
 
@@ -57,6 +60,8 @@ class Runner:
         # Whether the stream has ended, by what the channel was broken; whether this is a fork of the child.
         self.ended = False
         self.broken: BaseException | None = None
+        # Called once when it has ended.
+        self.at_end: Callable[[], object] = _nothing
         self.is_fork = False
         # The call whose code `heed` may interrupt, and the one whose code runs.
         self._armed: Call | None = None
@@ -82,7 +87,7 @@ class Runner:
                 del events[-1]
                 break
             if event[0] == "eof":
-                self.ended = True
+                self.end()
             elif event[0] == "cancel" and armed is not None and event[1] == armed.id:
                 armed.cancelled = True
 
@@ -221,8 +226,14 @@ class Runner:
         if not isinstance(error, (DecodeError, ProtocolError, Stalled, ConnectionError)):
             return False
         self.broken = error
-        self.ended = True
+        self.end()
         return True
+
+    def end(self) -> None:
+        """Note that the stream has ended: nobody waits for anything any more."""
+        if not self.ended:
+            self.ended = True
+            self.at_end()
 
     # What foreign code says, in any thread.
 

@@ -92,7 +92,8 @@ class Worker:
         self._is_begun = True
         started = await in_thread(self._plan.start, _undo)
         self._isolation = started.isolation
-        self._session = LoopSession(started, grace=self._plan.grace, room=self._plan.room)
+        plan = self._plan
+        self._session = LoopSession(started, grace=plan.grace, room=plan.room, stall=plan.stall)
         for layer, reason in started.missing:
             warnings.warn(f"no {layer}: {reason}", IsolationWarning, stacklevel=2)
         return self

@@ -101,4 +101,4 @@ def hosted(isolation: str = "none", own: Limits | None = None, stall: float = 30
     finally:
         channel.close()
         child.hang_up()
-        child.end(2.0, 1.0, lambda: None)
+        child.end(2.0, lambda: None)

@@ -440,3 +440,19 @@ def test_what_a_thread_finds_for_nobody_is_undone() -> None:
             await in_thread(lambda: 1 // 0)
 
     run(main())
+
+
+def test_a_fork_that_waits_leaves_the_child_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stream of bytes is shared with the process that may use it."""
+
+    async def main() -> None:
+        one, channel, child = begin(Slow())
+        left = stream(one)
+        with monkeypatch.context() as patch:
+            patch.setattr(one, "_process", 1)
+            with pytest.raises(hookless.HooklessError, match="forked"):
+                await anext(left)
+        assert not child.ends and one.doomed is None
+        await whole(one, channel)
+
+    run(main())

@@ -177,3 +177,19 @@ def test_grace_runs_while_somebody_leads() -> None:
     (error,) = outcome
     assert isinstance(error, hookless.WorkerDied) and "cancelled did not end" in str(error)
     assert one.now() >= box.abandoned + 0.3
+
+
+def test_a_fork_that_reads_a_stream_leaves_the_child_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stream of bytes is shared: whatever a fork does to it is done to the one that may use it."""
+    one, channel, child = session(lambda channel, sent: None)
+    left, waiting = stream(one), one.new_call(Options())
+    one.begin(waiting, (0, "m:f", None, (1,), {}), 0)
+    channel.put("item", 1, "for the other process")
+    sent = list(channel.sent)
+    monkeypatch.setattr(one, "_process", 1)
+    with pytest.raises(hookless.HooklessError, match="forked"):
+        one.next_event(waiting, time.monotonic())
+    with pytest.raises(hookless.HooklessError, match="forked"):
+        next(left)
+    assert not child.ends and one.doomed is None and len(channel.events) == 1
+    assert [one for one in channel.sent if one not in sent] == [("cancel", 1)]  # Refused by a real channel.

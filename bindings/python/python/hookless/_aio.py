@@ -187,6 +187,7 @@ class LoopSession(Core):
             self.doom_for_grace()
 
     async def _wait(self, call: LoopCall, box: Box, until: float | None) -> bool:
+        self.check_ours()
         while not box.events and box.abandoned is None:
             if until is not None and time.monotonic() >= until:
                 return False

@@ -95,14 +95,18 @@ class Core:
 
     def check(self) -> None:
         """Raise HooklessError if no call can be made."""
-        if not self.is_ours:
-            raise HooklessError(
-                "this worker belongs to the process that was forked from: make one in this process"
-            )
+        self.check_ours()
         if self.verdict is not None:
             raise self.verdict.after()
         if self.is_closing:
             raise HooklessError("the worker is closed")
+
+    def check_ours(self) -> None:
+        """Raise HooklessError in a fork: it shares the stream and the child with who may use them."""
+        if not self.is_ours:
+            raise HooklessError(
+                "this worker belongs to the process that was forked from: make one in this process"
+            )
 
     def send(self, call: Call, request: Request, credit: int) -> None:
         """Send a call, or as much of it as can be sent without waiting. Raises what the channel does."""

@@ -181,6 +181,7 @@ class Session(Core):
 
     def _wait(self, call: ThreadCall, until: float | None) -> bool:
         """Wait until there is something for a call; return whether it came in time."""
+        self.check_ours()
         if self._turns.is_mine():
             raise _inside("used")
         place = call.place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable
@@ -330,3 +331,33 @@ def test_s9_nothing_is_read_after_an_error() -> None:
     assert pair.channel.cancel(1) is False and pair.channel.credit(1, 1) is False
     assert pair.channel.open_calls == 0
     pair.close()
+
+
+def test_s11_a_call_takes_in_what_has_come_and_no_more() -> None:
+    """A peer that never stops sending does not keep it."""
+    pair = Pair("host")
+    pair.begin_session()
+    body = b"\x97\x14\xa0\xa0\xcb" + bytes(8) + b"\xa0\x00\xa0"
+    frame = naive.frame(body, kind=naive.LOG)
+    flood = frame * 1000
+
+    def send() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                pair.peer.sendall(flood)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        for _ in range(3):
+            before = pair.channel.ready
+            assert pair.begin()
+            # Twice: what the first receive makes room for may come before the rest is counted.
+            held = 2 * pair.peer.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+            assert pair.channel.ready - before <= held // len(frame) + 1
+        while not pair.channel.ready:
+            pair.begin()
+    finally:
+        pair.peer.shutdown(socket.SHUT_RDWR)
+        thread.join(PATIENCE)
+        pair.close()

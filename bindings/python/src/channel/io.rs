@@ -166,6 +166,12 @@ impl Io {
         received
     }
 
+    /// Bytes that could be received without waiting.
+    pub(super) fn waiting(&self) -> usize {
+        let waiting = self.link.as_ref().map(|link| rustix::io::ioctl_fionread(link.reader()));
+        waiting.map_or(0, |waiting| waiting.map_or(TURN, |bytes| usize::try_from(bytes).unwrap_or(TURN)))
+    }
+
     /// Puts received bytes to use: they are in the assembler's space, or in its slot.
     pub(super) fn fed(&mut self, end: &Mutex<End>, count: usize) -> Result<()> {
         if let Want::Slot { .. } = self.inbox.assembler.want() {

@@ -193,17 +193,18 @@ impl Channel {
 
     /// S11: takes in what has come so far, before a call begins that none of it can answer. Waits for nothing.
     pub(super) fn take(&self, py: Python<'_>, io: &mut Io) -> PyResult<()> {
-        let mut most = TURN;
+        // What is there after the first bytes. A peer that goes on sending would keep the caller from its call, and from its deadline.
+        let mut left = None;
         // S9: no later frame is read, and none again that was wrong.
         while !locked(&self.shared.end).is_closed() {
             self.settle(py, io, false)?;
-            if io.link.is_none() || io.eof || most == 0 {
+            if io.link.is_none() || io.eof || left == Some(0) {
                 return Ok(());
             }
-            match io.receive(most) {
+            match io.receive(left.unwrap_or(TURN)) {
                 Ok(0) | Err(Errno::AGAIN) => return Ok(()),
                 Ok(count) => {
-                    most -= count;
+                    left = Some(left.map_or_else(|| io.waiting(), |left| left.saturating_sub(count)));
                     io.fed(&self.shared.end, count).map_err(|error| self.broken(py, &error))?;
                 }
                 Err(Errno::INTR) => {}

@@ -66,12 +66,15 @@ class Outbox:
         return False
 
     def post(self) -> None:
-        """Send all that is there. Main thread only; entered again, from a signal handler, it does nothing."""
+        """Send all that is there now: threads that never pause shall not keep the main thread here.
+
+        Main thread only; entered again, from a signal handler, it does nothing.
+        """
         if self._posting:
             return
         self._posting = True
         try:
-            while self._entries or self._dropped:
+            for _ in range(len(self._entries) + bool(self._dropped)):
                 if not self._post_one():
                     break
         finally:

@@ -32,6 +32,9 @@ else:
 
 __all__ = ["Runner"]
 
+# Times that one signal is followed while others come.
+_TURNS = 8
+
 # Seconds until an import is looked at again that a CANCEL would have broken off.
 _LATER = 0.005
 
@@ -145,7 +148,8 @@ class Runner:
         """Follow a signal while code of a call runs; raise Cancelled there when nobody wants its result."""
         call = self._armed
         assert call is not None
-        while True:
+        # Not for ever, where threads that never pause nudge all the time: the next nudge comes here again.
+        for _ in range(_TURNS):
             self._masked = True
             self._noticed = False
             try:

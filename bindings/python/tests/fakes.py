@@ -163,6 +163,7 @@ class FakeChild:
         self.printed: list[tuple[int, bytes]] = []
         self.ends: list[tuple[float, float]] = []
         self.status: int | None = 0
+        self.nudges = 0
 
     def drain(self, take: Callable[[int, bytes], object]) -> None:
         while self.printed:
@@ -177,6 +178,9 @@ class FakeChild:
         self.channel.put("eof")
 
     def signal(self, number: int) -> None: ...
+
+    def nudge(self) -> None:
+        self.nudges += 1
 
     def end(self, patience: float, drain: Callable[[], object], asked: float) -> int | None:
         self.ends.append((patience, asked))

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookless._background import in_thread
-from hookless._core import ASKED, BROKEN, PATIENCE, Call, Core, is_harmless, left, told
+from hookless._core import ASKED, BROKEN, NUDGE, PATIENCE, Call, Core, is_harmless, left, told
 from hookless._verdict import Verdict
 from hookless.errors import DeadlineExceeded, HooklessError
 
@@ -176,6 +176,13 @@ class LoopSession(Core):
         except BROKEN:
             return  # The session is over, or about to be.
         self._due()
+        self.loop.call_later(NUDGE, self._nudge, call_id)
+
+    def _nudge(self, call_id: int) -> None:
+        box = self.post.boxes.get(call_id)
+        if self.doomed is None and box is not None and not box.has_end():
+            self.child.nudge()
+            self.loop.call_later(NUDGE, self._nudge, call_id)
 
     def _watch(self) -> None:
         """Look whether all cancelled calls have ended that had to by now."""

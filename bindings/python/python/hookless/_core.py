@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from hookless._verdict import Verdict
     from hookless._window import Window
 
-__all__ = ["ASKED", "BROKEN", "PATIENCE", "Call", "Core", "is_harmless", "told"]
+__all__ = ["ASKED", "BROKEN", "NUDGE", "PATIENCE", "Call", "Core", "is_harmless", "told"]
 
 # Seconds that a child has to end by itself once its channel has ended; and once SIGTERM asked it to.
 PATIENCE, ASKED = 2.0, 1.0
+
+# Seconds after which a child that has not ended a cancelled call is nudged, again and again.
+NUDGE = 0.1
 
 # What a channel raises that can go no further.
 BROKEN = (HooklessError, OSError)

@@ -6,7 +6,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from hookless._core import ASKED, BROKEN, PATIENCE, Call, Core, is_harmless, left, told
+from hookless._core import ASKED, BROKEN, NUDGE, PATIENCE, Call, Core, is_harmless, left, told
 from hookless._hearing import Options
 from hookless._post import Box, Event
 from hookless._turns import Place, Turns
@@ -38,6 +38,8 @@ class Session(Core):
 
     def __init__(self, started: Started, *, grace: float, room: int) -> None:
         self._turns = Turns()
+        # Calls that were cancelled at their deadline.
+        self._late_ids: set[int] = set()
         # Seconds in which nobody took what came, and since when that is so again. Replaced as a whole.
         self._unheard: tuple[float, float | None] = (0.0, time.monotonic())
         super().__init__(started, grace=grace, room=room)
@@ -160,6 +162,7 @@ class Session(Core):
 
     def _late(self, call: ThreadCall, box: Box, text: str) -> None:
         """Cancel a call whose deadline is over, and raise DeadlineExceeded."""
+        self._late_ids.add(call.begun[0])
         self._cancel(call.begun[0])
         until = time.monotonic() + self.grace
         try:
@@ -221,6 +224,10 @@ class Session(Core):
         grace = self.grace_left()
         if grace is not None:
             seconds = max(grace, 0.0) if seconds is None else min(max(grace, 0.0), seconds)
+        self._late_ids &= self.post.boxes.keys()
+        nudges = grace is not None or bool(self._late_ids)
+        if nudges:
+            seconds = NUDGE if seconds is None else min(NUDGE, seconds)
         try:
             came = self.collect(seconds)
         except BROKEN as error:
@@ -229,6 +236,8 @@ class Session(Core):
             raise
         if not came and grace is not None and grace <= 0:
             self.doom_for_grace()
+        elif not came and nudges:
+            self.child.nudge()
 
     # The end.
 

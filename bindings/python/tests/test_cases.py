@@ -1,4 +1,4 @@
-"""The reported problems with other transports, C001 to C147: each of them has a test that says so."""
+"""The reported problems with other transports, C001 to C170: each of them has a test that says so."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CASES = {f"C{number:03}" for number in range(1, 148)}
+CASES = {f"C{number:03}" for number in range(1, 171)}
 
 # Tables are no kind of value yet, so nothing can be said of them, nor of their metadata.
 OF_TABLES = {f"C{number:03}" for number in (*range(69, 89), 147)}
+
+# No carrier of ours: there is no bridge to event streams or other text, and no memory is shared.
+OTHER_CARRIERS = {"C155", "C161"}
 
 
 def named(path: Path) -> set[str]:
@@ -24,6 +27,6 @@ def named(path: Path) -> set[str]:
 
 
 def test_every_case_has_a_test() -> None:
-    """None is missing but those that cannot be tested yet; who tests one of those takes it off the list."""
+    """None is missing but those above; who tests one of those takes it off its list."""
     found = set().union(*(named(path) for path in HERE.glob("test_*.py") if path.name != "test_cases.py"))
-    assert CASES - found == OF_TABLES
+    assert CASES - found == OF_TABLES | OTHER_CARRIERS

@@ -118,7 +118,7 @@ def test_cancel_during_an_import(isolation: str) -> None:
 def test_what_is_said_while_cleaning_up(host: Host) -> None:
     """Its log and its output come before CANCELLED."""
     host.output[:] = [b"", b""]
-    call = host.call("ready", "clean_up")
+    call = host.call("clean_up")
     host.until("progress", call)
     host.channel.cancel(call)
     assert host.end(call) == ("cancelled",)

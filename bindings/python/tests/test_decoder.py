@@ -147,7 +147,7 @@ def test_head_is_checked_before_the_body_arrives() -> None:
 
 
 def test_streams_do_not_mix() -> None:
-    """Two decoders fed in turns."""
+    """Two decoders fed in turns (C157); one decoder is of one stream, and a channel makes its own."""
     one, two = Decoder(), Decoder()
     first, second = dumps(list(range(100))), dumps(list("abc" * 33 + "d"))
     found: list[object] = []

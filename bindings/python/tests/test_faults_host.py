@@ -23,7 +23,7 @@ DOINGS = {
     "a coroutine": "worker.call('faults:waiting', log)",
     "code that heeds nothing": "worker.call('faults:call', 'deaf', log)",
     "a large result": "while True: worker.call('faults:flooding', log)",
-    "a large argument": "worker.call('faults:note', log)\nwhile True: worker.call('jobs:same', bytes(64 << 20))",
+    "a large argument": "worker.call('faults:note', log)\nworker.call('jobs:same', bytes(1 << 30))",
 }
 
 PROGRAM = """
@@ -90,4 +90,3 @@ def test_c165_the_host_of_a_loop_is_killed(children: str, tmp_path: Path) -> Non
 
 def test_c165_the_host_of_an_executor_is_killed(children: str, tmp_path: Path) -> None:
     killed(EXECUTOR, children, tmp_path / "log", marks=2)
-

@@ -64,7 +64,7 @@ def test_a_crash_of_native_code(children: str) -> None:
 
 
 def test_killed_between_calls(children: str) -> None:
-    """The next call finds out, also when it has 50 MB to send: no SIGPIPE, no busy loop."""
+    """The next call finds out, also when it has 50 MB to send: no SIGPIPE, no busy loop (C168)."""
     for value in (b"", b"x" * 50_000_000):
         with start(children) as worker:
             os.kill(worker.call("jobs:pid"), signal.SIGKILL)

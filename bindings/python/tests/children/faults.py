@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import jobs
 import rogue
+
 from hookless import worker
 
 _LONG = 60.0
@@ -196,6 +197,11 @@ def copies(value: Any, count: int) -> Iterator[Any]:
         yield value
 
 
+def same_later(seconds: float, value: Any) -> Any:
+    time.sleep(seconds)
+    return value
+
+
 _ticks = 0
 
 
@@ -240,3 +246,18 @@ def forks_while_a_thread_writes(forks: int) -> list[int]:
 async def blocking(log: str) -> NoReturn:
     """Holds up its loop."""
     busy(log)
+
+
+def then_sleep() -> Iterator[int]:
+    """Begins to wait at about the time when the host has the item."""
+    yield 0
+    time.sleep(600)
+
+
+def deaf_for_a_while() -> None:
+    """The signal of a frame is lost, as it is when it comes just before the code begins to wait."""
+    handler = signal.signal(signal.SIGURG, signal.SIG_IGN)
+    worker.progress(1)
+    time.sleep(0.5)
+    signal.signal(signal.SIGURG, handler)
+    time.sleep(600)

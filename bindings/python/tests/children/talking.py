@@ -107,6 +107,7 @@ def deaf() -> str:
 
 def clean_up() -> None:
     try:
+        worker.progress(1)
         time.sleep(60)
     finally:
         LOGGER.warning("cleaned up")

@@ -107,11 +107,12 @@ def _executor(children: str, kind: str, fault: str, log: str, deadline: float | 
         return Outcome(value, [], is_alive, 42, [one.result(PATIENCE) for one in others])
 
 
-WAYS: dict[str, Callable[[str, str, float | None], Outcome]] = {}
+# Of the folder of the children, the fault, its log, and the deadline.
+WAYS: dict[str, Callable[[str, str, str, float | None], Outcome]] = {}
 
 
 def _way(name: str, how: Callable[..., Outcome], kind: str) -> None:
-    WAYS[name] = lambda children, fault, log, deadline=None: how(children, kind, fault, log, deadline)  # type: ignore[misc, assignment]
+    WAYS[name] = lambda children, fault, log, deadline: how(children, kind, fault, log, deadline)
 
 
 _way("call", _sync, "call")

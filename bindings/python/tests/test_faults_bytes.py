@@ -272,6 +272,7 @@ def test_cancelling_a_task_races_the_result(children: str) -> None:
         target = rng.choice(("telling:wait_async", "faults:same_later"))
         task = asyncio.create_task(worker.call(target, 0.0005, number))
         asyncio.get_running_loop().call_later(rng.uniform(0, 0.05), task.cancel)
+        outcome: object
         (outcome,) = await asyncio.gather(task, return_exceptions=True)
         return isinstance(outcome, asyncio.CancelledError) or outcome == number
 

@@ -8,43 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future, Task
     from collections import deque
-    from typing import Any, Protocol, TypeAlias
+    from typing import Any
 
-    from hookless._hookless import Failure
-
-    # Done, total, text; and level, logger, message, created, path, line, function (proto/session.md).
-    Report: TypeAlias = tuple[int, int | None, str]
-    Line: TypeAlias = tuple[int, str, str, float, str, int, str]
-    # Verb, name, source, arguments by place and by name (S4).
-    Request: TypeAlias = tuple[int, str, str | None, tuple[Any, ...], dict[str, Any]]
-
-    # Kind, number of the call, value, cost.
-    Event: TypeAlias = tuple[str, int, Any, int]
-
-    class Wire(Protocol):
-        """What the driver uses of `_hookless.Channel`."""
-
-        def fileno(self) -> int: ...
-        def step(self, seconds: float | None, /) -> Event | None: ...
-        def item(self, call_id: int, value: object) -> None: ...
-        def result(self, call_id: int, value: object) -> None: ...
-        def fail(self, call_id: int, failure: Failure) -> None: ...
-        def cancelled(self, call_id: int) -> None: ...
-        def progress(self, call_id: int, done: int, total: int | None, text: str) -> None: ...
-        def log(
-            self,
-            call_id: int,
-            level: int,
-            logger: str,
-            message: str,
-            created: float,
-            path: str,
-            line: int,
-            function: str,
-        ) -> None: ...
-        def listen(self, on: bool) -> None: ...
-        def wake(self) -> None: ...
-
+    from hookless._wire import Report, Request
 else:
     from _collections import deque  # `collections` takes as long to load as this package
 

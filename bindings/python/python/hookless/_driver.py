@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections import deque
     from typing import Any
 
-    from hookless._calls import Wire
     from hookless._hookless import Failure, Limits
+    from hookless._wire import Wire
 else:
     from _collections import deque  # `collections` takes as long to load as this package
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable
 
-    from hookless._calls import Call, Line, Report, Wire
+    from hookless._calls import Call
+    from hookless._wire import Line, Report, Wire
 else:
     from _collections import deque  # `collections` takes as long to load as this package
 

@@ -76,6 +76,9 @@ class Peer:
         """Return False: only the stream tells."""
         return False
 
+    def nudge(self) -> None:
+        """Do nothing: there is no process to send a signal to."""
+
     def end(self, patience: float, drain: Callable[[], object], asked: float | None = None) -> int | None:
         """Let go of the stream."""
         self.forget()

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from hookless._calls import Line, Report, Wire
     from hookless._tasks import Tasks
+    from hookless._wire import Line, Report, Wire
 else:
     from _collections import deque  # `collections` takes as long to load as this package
     from _signal import SIGURG, pthread_kill, signal  # `signal` loads `enum`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from functools import partial
 
 from steps import Steps, cargo_tests, last_line, pytest_tests
 from venvs import BINDING, Environment, check_compilers
@@ -21,13 +22,16 @@ TYPED = (
     "tools",
 )
 
+# The tests of the package in two parts that take about as long, by the first letter of their files' names.
+PARTS = ("[a-h]", "[i-z]")
+
 
 def check(steps: Steps) -> None:
     """Run every check in `.venv`; cheap ones first."""
     venv = static(steps)
     rust_tests(steps)
-    tests_of_tools(steps, venv)
-    python_tests(steps, venv)
+    halves = [partial(python_tests, steps, venv, f"pytest test_{part}*", part=part) for part in PARTS]
+    steps.together([*halves, partial(tests_of_tools, steps, venv)], len(halves))
 
 
 def static(steps: Steps) -> Environment:
@@ -74,12 +78,19 @@ def get_bubblewrap() -> None:
 
 
 def python_tests(
-    steps: Steps, venv: Environment, label: str = "pytest", *, numpy: bool = True, pandas: bool = True
+    steps: Steps,
+    venv: Environment,
+    label: str = "pytest",
+    *,
+    numpy: bool = True,
+    pandas: bool = True,
+    part: str = "",
 ) -> None:
-    """Run the tests of the package. Unless told that one is absent on purpose, they fail for lack of it."""
+    """Run the tests of the package, or a part. Without a package they fail, unless told that it is absent."""
     wanted = {"HOOKLESS_NO_NUMPY": numpy, "HOOKLESS_NO_PANDAS": pandas}
     env = {name: "1" for name, there in wanted.items() if not there}
-    steps.run(label, venv.python, "-m", "pytest", "-q", env=env, cwd=BINDING, summary=pytest_tests)
+    only = [f"--ignore-glob=tests/test_[!{part[1:]}*.py"] if part else []
+    steps.run(label, venv.python, "-m", "pytest", "-q", *only, env=env, cwd=BINDING, summary=pytest_tests)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+import check
 import ci
 import steps
 from steps import Steps
@@ -18,6 +20,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
     """Steps whose logs are elsewhere than those of the run that these tests are a step of."""
     monkeypatch.setattr(steps, "ROOT", tmp_path / "tree")
     return Steps("try")
+
+
+def test_each_file_is_in_one_part() -> None:
+    """What is left out of one is in the other."""
+    for file in (check.BINDING / "tests").glob("test_*.py"):
+        assert sum(fnmatch(file.name, f"test_{part}*.py") for part in check.PARTS) == 1, file.name
 
 
 def test_disk_that_is_enough() -> None:

@@ -24,6 +24,14 @@ NOT_HERE = {
     "test_sandbox_*.py": "a strict child bounds its address space, of which the sanitizer reserves terabytes",
     "test_worker*.py": "the same",
     "test_typed_worker.py": "the same",
+    "test_aio.py": "the same",
+    "test_aio_session.py": "the same",
+    "test_attach.py": "the same",
+    "test_child_session.py": "the same",
+    "test_executor*.py": "the same",
+    "test_faults*.py": "the same",
+    "test_launcher.py": "the same",
+    "test_rogue_children.py": "the same",
     "test_cli_run.py": "the same",
     "test_attacks.py": "the same, for the victims, whose outcomes are compared with a log",
     "test_host_memory.py": "fills memory by MALLOC_PERTURB_, which the sanitizer's allocator does not know",
@@ -42,6 +50,8 @@ NOT_HERE = {
     "test_review.py": "builds values by the million, for minutes here",
     "test_hooks.py": "a profile hook at every call takes minutes here; test_vectors.py has its frames",
     "test_leaks.py": "measures memory, which the sanitizer multiplies",
+    "test_large_numpy.py": "measures memory, which the sanitizer multiplies",
+    "test_gigabytes_numpy.py": "measures memory, which the sanitizer multiplies",
     "test_standard_import.py": "measures what a fresh process loads",
 }
 

@@ -58,11 +58,6 @@ class Leg:
         """The name of its environment."""
         return f".venv-{self.python}-numpy-{self.numpy}"
 
-    @property
-    def packages(self) -> dict[str, bool]:
-        """Which of the packages that the tests ask for are there."""
-        return {"numpy": self.numpy != "none", "pandas": self.numpy == "newest"}
-
     def environment(self, interpreter: str) -> Environment:
         """Its own environment."""
         return Environment(self.venv, interpreter)
@@ -77,7 +72,8 @@ class Leg:
             right = f"v == {self.numpy!r}" if self.numpy != "newest" else "int(v.split('.')[0]) >= 2"
             proof = f"import numpy; v = numpy.__version__; assert {right}, v"
         steps.run(f"{self.title}: as named", venv.python, "-I", "-c", f"{proof}; import hookless")
-        check.python_tests(steps, venv, f"{self.title}: pytest", **self.packages)
+        numpy, pandas = self.numpy != "none", self.numpy == "newest"
+        check.python_tests(steps, venv, f"{self.title}: pytest", numpy=numpy, pandas=pandas)
 
 
 # What frames one leg writes, all the others read.

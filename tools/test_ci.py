@@ -12,7 +12,7 @@ import check
 import ci
 import steps
 from steps import Steps
-from venvs import Environment
+from venvs import BINDING, Environment
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Steps:
 
 def test_each_file_is_in_one_part() -> None:
     """What is left out of one is in the other."""
-    for file in (check.BINDING / "tests").glob("test_*.py"):
+    for file in (BINDING / "tests").glob("test_*.py"):
         assert sum(fnmatch(file.name, f"test_{part}*.py") for part in check.PARTS) == 1, file.name
 
 

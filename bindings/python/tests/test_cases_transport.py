@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -106,6 +107,7 @@ def test_c158_after_a_frame_past_the_limit_nothing_is_read(children: str) -> Non
 
 
 INTERRUPTED = """
+import concurrent.futures
 import sys
 import hookless
 try:
@@ -113,7 +115,8 @@ try:
         futures = [executor.submit("jobs:sleep", 600) for _ in range(8)]
         while not all(one.running() for one in futures[:4]): pass
         print("ready", flush=True)
-        futures[0].result()
+        # In turns: a signal that comes just before CPython begins to wait does not end that wait.
+        while True: concurrent.futures.wait(futures[:1], 0.05)
 except KeyboardInterrupt:
     print(*[one.done() for one in futures], [type(one.exception()).__name__ for one in futures[:4]])
     print(*[one.cancelled() for one in futures[4:]])
@@ -131,8 +134,10 @@ def test_c159_ctrl_c_for_the_whole_process_group(children: str) -> None:
         assert host.stdout.readline() == "ready\n"
         os.killpg(host.pid, signal.SIGINT)
         said = host.communicate(timeout=PATIENCE)[0].splitlines()
-    names = ", ".join(["'HooklessError'"] * 4)
-    assert said == [f"{' '.join(['True'] * 8)} [{names}]", "True True True True"]
+    done, bracket, names = said[0].partition("[")
+    # Ended while it waited for an answer, or by the signal before it had said so.
+    assert done.split() == ["True"] * 8 and said[1:] == ["True True True True"]
+    assert set(re.findall(r"\w+", names)) <= {"HooklessError", "WorkerDied"} and bracket
 
 
 @pytest.mark.parametrize("size", [65_535, 65_536, 65_537, 70_000])

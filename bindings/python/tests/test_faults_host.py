@@ -21,6 +21,7 @@ DOINGS = {
     "a stream that is read": "for _ in worker.stream('faults:endless', log): pass",
     "a stream that makes an item": "list(worker.stream('faults:stuck_stream', log))",
     "a coroutine": "worker.call('faults:waiting', log)",
+    "a coroutine that holds up its loop": "worker.call('faults:blocking', log)",
     "code that heeds nothing": "worker.call('faults:call', 'deaf', log)",
     "a large result": "while True: worker.call('faults:flooding', log)",
     "a large argument": "worker.call('faults:note', log)\nworker.call('jobs:same', bytes(1 << 30))",

@@ -64,7 +64,7 @@ class Driver(Runner):
             elif self.shut and not self.calls:
                 break
             elif self.tasks is not None and self.tasks.has_any():
-                self.unlisten()
+                # Signals go on: code that holds up its loop is to end all the same when the host is gone.
                 self.tasks.run()
             else:
                 self._wait()

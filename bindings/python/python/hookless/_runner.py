@@ -143,6 +143,8 @@ class Runner:
         self._noticed = True
         if self._armed is not None and not self._masked:
             self._look()
+        elif self.in_loop and self.tasks is not None and self.tasks.is_host_gone():
+            self.at_end()
 
     def _look(self) -> None:
         """Follow a signal while code of a call runs; raise Cancelled there when nobody wants its result."""

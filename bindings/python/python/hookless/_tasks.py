@@ -6,6 +6,7 @@ Loaded with the first of them. The loop runs while there is nothing plain to do,
 from __future__ import annotations
 
 import asyncio
+import select
 from contextvars import copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ class Tasks:
         self.driver = driver
         self.loop = asyncio.new_event_loop()
         self.loop.add_reader(driver.channel.fileno(), self._guarded, self._take)
+        self._ends = select.poll()
+        self._ends.register(driver.channel.fileno(), select.POLLRDHUP)
         self._open: set[Call] = set()
         # What went wrong in a callback, where asyncio would only log it.
         self._error: BaseException | None = None
@@ -47,6 +50,10 @@ class Tasks:
     def has_any(self) -> bool:
         """Whether there is a task at all: those that foreign code has left behind go on as well."""
         return bool(self._open) or (not self.loop.is_closed() and bool(asyncio.all_tasks(self.loop)))
+
+    def is_host_gone(self) -> bool:
+        """Whether the stream has ended; what it holds is not taken."""
+        return bool(self._ends.poll(0))
 
     def start(self, call: Call, what: Any) -> None:
         """Make a coroutine, or the items of an asynchronous iterator, the task of a call."""

@@ -295,6 +295,15 @@ impl Channel {
     /// Closes the descriptors; where a thread is inside, it does so as it leaves, which is at once.
     fn close(&self, py: Python<'_>) {
         if self.process != std::process::id() {
+            // The copies of a fork, or the peer would not see the end of the process that it talks to. A lock that another thread
+            // held there is never opened here.
+            if let Ok(mut io) = self.io.try_lock() {
+                let link = io.link.take();
+                drop(io);
+                drop(link);
+                self.descriptor.store(-1, Ordering::SeqCst);
+                self.shared.closing.store(true, Ordering::SeqCst);
+            }
             return;
         }
         self.shared.closing.store(true, Ordering::SeqCst);

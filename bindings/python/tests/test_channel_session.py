@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -355,8 +356,12 @@ def test_s11_a_call_takes_in_what_has_come_and_no_more() -> None:
             # Twice: what the first receive makes room for may come before the rest is counted.
             held = 2 * pair.peer.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
             assert pair.channel.ready - before <= held // len(frame) + 1
-        while not pair.channel.ready:
+        # It has come, whenever the thread gets to send.
+        wait_until = time.monotonic() + PATIENCE
+        while not pair.channel.ready and time.monotonic() < wait_until:
+            time.sleep(0.05)
             pair.begin()
+        assert pair.channel.ready
     finally:
         pair.peer.shutdown(socket.SHUT_RDWR)
         thread.join(PATIENCE)

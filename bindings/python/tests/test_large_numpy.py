@@ -46,10 +46,15 @@ def test_from_a_child(worker: Worker, kind: str) -> None:
     """The child sends from the value's own memory; the host reads into that of the result."""
     size = LESS if kind == "array.array" else SIZE
     worker.call("large:hold", kind, size)
-    worker.call("large:begin")
-    weighed = large.Weighed()
-    value = worker.call("large:send")
-    ours, theirs = weighed.growth(), worker.call("large:growth")
+    for _ in range(3):
+        worker.call("large:begin")
+        weighed = large.Weighed()
+        value = worker.call("large:send")
+        ours, theirs = weighed.growth(), worker.call("large:growth")
+        if ours > 0:
+            break
+        # Memory of an earlier test was given back meanwhile: nothing was weighed.
+        value = None
     worker.call("large:take", None)
     assert theirs <= ROOM
     assert size // 2 < ours <= most(kind, size)

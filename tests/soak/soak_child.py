@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -110,6 +111,8 @@ def half(log: str, token: int) -> None:
 def stop_printing(log: str, token: int) -> int:
     """Close standard output and standard error alone; the call goes on."""
     note(log, token)
-    os.close(1)
-    os.close(2)
+    for descriptor in (1, 2):
+        # A second time it would be what has been opened since, such as the loop's.
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
     return token

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -17,12 +18,22 @@ def _empty() -> None:
 
 def stops_the_loop(how: str) -> None:
     loop: Any = LOOPS[0]
-    getattr(loop, how)()
+    if how == "descriptor":
+        os.close(loop._selector.fileno())
+    else:
+        getattr(loop, how)()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore:coroutine")
-@pytest.mark.parametrize(("how", "end"), [("stop", ("result", 1)), ("close", ("error", "RuntimeError"))])
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("stop", ("result", 1)),
+        ("close", ("error", "RuntimeError")),
+        ("descriptor", ("error", "RuntimeError")),
+    ],
+)
 def test_foreign_code_that_breaks_the_loop(how: str, end: tuple[Any, ...]) -> None:
     """Its tasks have an outcome all the same, and the next ones have a new loop if need be."""
     found = run([call(1, answers, 1, 0.1), call(2, stops_the_loop, how)], call(3, answers, 3))

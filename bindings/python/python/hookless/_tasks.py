@@ -33,8 +33,7 @@ class Tasks:
         self.driver = driver
         self.loop = asyncio.new_event_loop()
         self.loop.add_reader(driver.channel.fileno(), self._guarded, self._take)
-        self._ends = select.poll()
-        self._ends.register(driver.channel.fileno(), select.POLLRDHUP)
+        self._descriptor = driver.channel.fileno()
         self._open: set[Call] = set()
         # What went wrong in a callback, where asyncio would only log it.
         self._error: BaseException | None = None
@@ -53,7 +52,10 @@ class Tasks:
 
     def is_host_gone(self) -> bool:
         """Whether the stream has ended; what it holds is not taken."""
-        return bool(self._ends.poll(0))
+        # Its own each time: a signal handler asks, and may come while another one does.
+        ends = select.poll()
+        ends.register(self._descriptor, select.POLLRDHUP)
+        return bool(ends.poll(0))
 
     def start(self, call: Call, what: Any) -> None:
         """Make a coroutine, or the items of an asynchronous iterator, the task of a call."""
@@ -88,6 +90,9 @@ class Tasks:
             # RuntimeError says that foreign code has closed the loop, here or for a CANCEL in `_take`.
             if driver.is_end(error):
                 raise
+            if isinstance(error, OSError):
+                # It has closed descriptors of the loop, which can wait for nothing any more.
+                self._abandon()
         finally:
             driver.in_loop = False
         if self._error is not None:
@@ -146,6 +151,15 @@ class Tasks:
         self._take()
         if not self._open:
             self.loop.stop()
+
+    def _abandon(self) -> None:
+        """Close what is left of the loop."""
+        try:
+            self.loop.close()
+        except OSError:
+            # For the same reason, and then it is not marked as closed.
+            assert isinstance(self.loop, asyncio.BaseEventLoop)
+            asyncio.BaseEventLoop.close(self.loop)
 
     def _give_up(self) -> None:
         """Foreign code has closed the loop."""

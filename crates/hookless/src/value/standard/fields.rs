@@ -75,7 +75,8 @@ impl<'b> Fields<'b> {
     /// L6, which comes before all that may be wrong with other fields: `find` reads on, as far as it finds lengths.
     pub(super) fn check_ints(&self, find: impl FnOnce(&mut Fields<'b>) -> Result<()>) -> Result<()> {
         match find(&mut Fields { ..*self }) {
-            Err(error) if error.code() == Code::IntLimit => Err(error),
+            // Without memory for the words of an error, it may have been that one.
+            Err(error) if matches!(error.code(), Code::IntLimit | Code::OutOfMemory) => Err(error),
             _ => Ok(()),
         }
     }

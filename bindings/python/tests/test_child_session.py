@@ -98,7 +98,7 @@ def test_cancel_at_any_time(host: Host) -> None:
 
 
 def test_cancel_of_code_that_swallows_it(host: Host) -> None:
-    call = host.call("ready", "swallow")
+    call = host.call("swallow")
     host.until("progress", call)
     host.channel.cancel(call)
     assert host.end(call) == ("result", "the host has cancelled this call")
@@ -129,7 +129,7 @@ def test_what_is_said_while_cleaning_up(host: Host) -> None:
 
 def test_cancel_while_another_call_runs(host: Host) -> None:
     """One that waits is acknowledged at once, and never runs; the one that runs goes on."""
-    first, second = host.call("ready", "swallow"), host.call("echo", 1)
+    first, second = host.call("swallow"), host.call("echo", 1)
     host.until("progress", first)
     host.channel.cancel(second)
     assert host.end(second) == ("cancelled",)

@@ -92,7 +92,9 @@ def loop() -> None:
 
 
 def swallow() -> str:
+    """Tells the host once it can swallow a CANCEL."""
     try:
+        worker.progress(2)
         time.sleep(60)
     except worker.Cancelled as error:
         return str(error)

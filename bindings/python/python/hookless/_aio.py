@@ -357,16 +357,13 @@ class LoopSession(Core):
             return child.end(patience, lambda: child.drain(self.output.keep), asked)
 
         status = await in_thread(work)
-        self.post.arrived.clear()
-        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
-        self.post.wake_all()
+        self.conclude(cause, status)
         self._ended.set()
 
     async def close(self) -> None:
         """End the session and the child within bounded time; calls that are open fail."""
         if not self.is_ours:
-            self.channel.close()
-            self.child.disown()
+            self.disown()
             return
         if not self.is_open:
             return
@@ -400,8 +397,7 @@ class LoopSession(Core):
     def abandon(self) -> None:
         """End the child at once, for a worker that was never closed; from whatever thread."""
         if not self.is_ours:
-            self.channel.close()
-            self.child.disown()
+            self.disown()
         elif self.doomed is None:
             self.doomed = ("it was not closed", 0.0, 0.0)
             if not self.loop.is_closed():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookless._hearing import Hearing, Options
 from hookless._post import ENDS, Box, Post
+from hookless._verdict import Verdict
 from hookless.errors import EncodeError, HooklessError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from hookless._request import Request
     from hookless._start import Started
-    from hookless._verdict import Verdict
     from hookless._window import Window
 
 __all__ = ["ASKED", "BROKEN", "NUDGE", "PATIENCE", "Call", "Core", "is_harmless", "told"]
@@ -183,6 +183,17 @@ class Core:
         """Doom the session for a cancelled call that does not end."""
         text = f"a call that was cancelled did not end within {self.grace:g} s"
         self.doom(text, 0.0, min(ASKED, self.grace))
+
+    def conclude(self, cause: str, status: int | None) -> None:
+        """Say how the session has ended, and wake all who wait for anything of it."""
+        self.post.arrived.clear()
+        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
+        self.post.wake_all()
+
+    def disown(self) -> None:
+        """Leave the child to the process that this one is a fork of."""
+        self.channel.close()
+        self.child.disown()
 
     def doom(self, cause: str, patience: float, asked: float) -> None:
         """Have the session ended; the first cause stands."""

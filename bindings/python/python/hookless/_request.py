@@ -96,7 +96,6 @@ def plan(
         "isolation": isolation,
         "paths": _folders(paths),
         "limits": {name: getattr(limits or Limits(), name) for name in Limits.TABLE},
-        "stall": stall,
         "rlimits": rlimits,
     }
     start_timeout = seconds("start_timeout", start_timeout)

@@ -264,15 +264,12 @@ class Session(Core):
         self.channel.close()
         self.child.hang_up()
         status = self.child.end(patience, lambda: self.child.drain(self.output.keep), asked)
-        self.post.arrived.clear()
-        self.verdict = Verdict(cause, status, self.output.errors, self.is_closing, self.is_attached)
-        self.post.wake_all()
+        self.conclude(cause, status)
 
     def close(self) -> None:
         """End the session, and the child within bounded time. A call that is open in another thread fails."""
         if not self.is_ours:
-            self.channel.close()
-            self.child.disown()
+            self.disown()
             return
         if self._turns.is_mine():
             raise _inside("closed")

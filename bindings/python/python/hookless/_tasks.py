@@ -32,8 +32,8 @@ class Tasks:
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
         self.loop = asyncio.new_event_loop()
-        self.loop.add_reader(driver.channel.fileno(), self._guarded, self._take)
         self._descriptor = driver.channel.fileno()
+        self.loop.add_reader(self._descriptor, self._guarded, self._take)
         self._open: set[Call] = set()
         # What went wrong in a callback, where asyncio would only log it.
         self._error: BaseException | None = None

@@ -2,7 +2,8 @@
 supported Python and NumPy, and frames that each of these writes and all of them read.
 
 What keeps every processor busy goes first, and alone: most builds and the Rust tests. The tests in Python,
-which keep but one so, then run two at a time. What a step has built and no later one needs is removed.
+which wait for much of their time, then run several at a time. What a step has built and no later one needs is
+removed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from venvs import BINDING, TOOLS, Environment
 
 ALLOW_MISSING = "HOOKLESS_CI_ALLOW_MISSING"
 
-# Jobs that run beside each other. Each is a program with few threads and, for its children, some memory.
-AT_ONCE = 2
+# Jobs that run beside each other: more than there are processors, since each waits for much of its time for a
+# child that is late or stalled.
+AT_ONCE = 3
 
 # Free disk, in units of 10^9 bytes, with which a run from a fresh clone ends well: see `check_disk`.
 WANTED_GB = 6

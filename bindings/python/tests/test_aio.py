@@ -113,6 +113,25 @@ def test_cancelling(children: str, target: str) -> None:
     run(main())
 
 
+@pytest.mark.filterwarnings("ignore:coroutine 'LoopSession._end' was never awaited:RuntimeWarning")
+def test_a_loop_that_ends_before_it_has_ended_what_broke(children: str) -> None:
+    """The child is stopped when nobody holds the worker any more."""
+    loop = asyncio.new_event_loop()
+    worker = loop.run_until_complete(aio.Worker(paths=[children], isolation="none").__aenter__())
+    pid = loop.run_until_complete(worker.call("jobs:pid"))
+    assert worker._session is not None
+    loop.call_soon(worker._session.doom, "for a test", 60.0, 1.0)
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    for task in asyncio.all_tasks(loop):
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+    loop.close()
+    assert not gone(pid)
+    del worker, task
+    gc.collect()
+    assert gone(pid)
+
+
 def test_a_call_that_swallows_its_cancelling_is_stopped(children: str) -> None:
     """In the background, past the grace."""
 

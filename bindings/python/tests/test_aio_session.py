@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -155,6 +156,32 @@ def test_a_cancelled_call_that_does_not_end_is_stopped_in_the_background() -> No
         assert child.ends == [(0.0, 0.1)] and not one.is_alive
         with pytest.raises(hookless.WorkerDied, match="since an earlier call"):
             await ask(one, "again")
+        await one.close()
+
+    run(main())
+
+
+def test_a_loop_that_was_held_up_past_the_grace_reads_before_it_judges() -> None:
+    """More has come meanwhile than is taken in one turn; and what did not come in time is late all the same."""
+
+    async def main() -> None:
+        one, channel, child = begin(echo, grace=0.1)
+        channel.peer = lambda channel, sent: sent[0] == "cancel" and channel.put("cancelled", sent[1])
+        for _ in range(250):
+            call = one.new_call(PLAIN)
+            one.send_now(call, (0, "m:f", None, (), {}), 0)
+            one.leave(call)
+        assert len(channel.events) == 250
+        time.sleep(0.3)
+        await until(lambda: not channel.events)
+        await asyncio.sleep(0.2)
+        assert one.doomed is None
+        channel.peer = lambda channel, sent: None
+        one.send_now(call := one.new_call(PLAIN), (0, "m:f", None, (), {}), 0)
+        one.leave(call)
+        time.sleep(0.3)
+        await until(lambda: child.ends)
+        assert child.ends == [(0.0, 0.1)]
         await one.close()
 
     run(main())

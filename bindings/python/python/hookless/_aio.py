@@ -81,6 +81,8 @@ class LoopSession(Core):
         self._ended = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
         self._is_asked = False
+        # Once a thread ends the child, whatever becomes of the loop.
+        self._is_handed_over = False
         # What broke the session: told to the first who asks, and to the others that it was.
         self._error: BaseException | None = None
         self._channel_fd = self.channel.fileno()
@@ -159,7 +161,7 @@ class LoopSession(Core):
         call.is_left = True
         if self.drop(call):
             self._cancel(call.begun[0])
-            self.loop.call_later(self.grace, self._watch)
+            self._watch_at(time.monotonic() + self.grace)
         call.wake()
 
     def grant(self, call: LoopCall, items: int) -> None:
@@ -184,13 +186,24 @@ class LoopSession(Core):
             self.child.nudge()
             self.loop.call_later(NUDGE, self._nudge, call_id)
 
-    def _watch(self) -> None:
-        """Look whether all cancelled calls have ended that had to by now."""
+    def _watch_at(self, due: float) -> None:
+        self.loop.call_later(due - time.monotonic(), self._watch, due)
+
+    def _watch(self, due: float) -> None:
+        """Look whether all cancelled calls have ended that had to by now.
+
+        A loop that was held up has read nothing meanwhile: what waits to be read has as long again to be.
+        """
         if self.doomed is not None:
             return
         self._turn()
         grace = self.grace_left()
-        if grace is not None and grace <= 0:
+        if grace is None or grace > 0:
+            return
+        late = time.monotonic() - due
+        if late > self.grace / 4:
+            self._watch_at(due + 2 * late)
+        else:
             self.doom_for_grace()
 
     async def _wait(self, call: LoopCall, box: Box, until: float | None) -> bool:
@@ -356,6 +369,7 @@ class LoopSession(Core):
                 pool.shutdown()
             return child.end(patience, lambda: child.drain(self.output.keep), asked)
 
+        self._is_handed_over = True
         status = await in_thread(work)
         self.conclude(cause, status)
         self._ended.set()
@@ -398,7 +412,8 @@ class LoopSession(Core):
         """End the child at once, for a worker that was never closed; from whatever thread."""
         if not self.is_ours:
             self.disown()
-        elif self.doomed is None:
+        elif self.doomed is None or (self.loop.is_closed() and not self._is_handed_over):
+            # In the second case the loop ended before it could end what was doomed.
             self.doomed = ("it was not closed", 0.0, 0.0)
             if not self.loop.is_closed():
                 self._ignore()

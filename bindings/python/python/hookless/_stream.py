@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hookless._turns import Place
-from hookless._window import FIRST, Window
+from hookless._window import Window
 from hookless.errors import HooklessError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Stream(Generic[_T]):
         self._window = Window(session.windows, session.room)
         self._call = session.new_call(options)
         try:
-            session.begin(self._call, request, FIRST)
+            session.begin(self._call, request, self._window.first)
             session.windows.append(self._window)
         except BaseException:
             self.close()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["FIRST", "Window"]
+__all__ = ["Window"]
 
 # Items that a child may send before it is known how large they are, and ever.
-FIRST = 2
+_FIRST = 2
 _MOST = 16
 
 
@@ -15,8 +15,10 @@ class Window:
     def __init__(self, streams: list[Window], room: int) -> None:
         self._streams, self._room = streams, room
         self._largest = 0
+        # The credit of the CALL: one item, whose size nobody knows, where others have theirs on the way.
+        self.first = 1 if streams else _FIRST
         # Items that have been granted and not yet taken: some on their way, some in the box.
-        self._open = FIRST
+        self._open = self.first
 
     def taken(self, cost: int) -> int:
         """Note that an item was taken; return how many more may be sent, 0 until half the window is free."""

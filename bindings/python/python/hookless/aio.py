@@ -20,7 +20,7 @@ from hookless._output import Listener
 from hookless._request import Path
 from hookless._start import Started
 from hookless._target import Target
-from hookless._window import FIRST, Window
+from hookless._window import Window
 from hookless.errors import HooklessError, IsolationWarning
 
 if TYPE_CHECKING:
@@ -202,10 +202,10 @@ class Worker:
 
     def __del__(self) -> None:
         session: LoopSession | None = getattr(self, "_session", None)
-        if session is None or not session.is_open or session.doomed is not None:
+        if session is None or not session.is_open:
             return
         try:
-            if session.is_ours:
+            if session.is_ours and session.doomed is None:
                 warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
         finally:
             session.abandon()
@@ -258,7 +258,7 @@ class Stream(Generic[_T]):
         self._window = Window(session.windows, session.room)
         self._call = session.new_call(options)
         try:
-            session.send_now(self._call, request, FIRST)
+            session.send_now(self._call, request, self._window.first)
         except BaseException:
             self.close()
             raise

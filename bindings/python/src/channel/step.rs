@@ -140,7 +140,7 @@ impl Channel {
                 Ok(Turn::Closing) => self.check_open(py, io)?,
                 Ok(Turn::Stalled) => {
                     self.end_session();
-                    let text = format!("a frame made no progress for {:?}", self.stall);
+                    let text = format!("a frame made no progress for {} s", self.stall.as_secs_f64());
                     return Err(raise(py, "Stalled", &text));
                 }
                 Ok(Turn::Broken(error)) => return Err(self.broken(py, &error)),

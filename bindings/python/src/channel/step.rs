@@ -162,7 +162,15 @@ impl Channel {
                 Err(Failed::Python(raised)) => return Err(raised),
                 Err(Failed::Wire(error)) => return Err(self.broken(py, &error)),
             };
-            let told = locked(&self.shared.end).handle(&arrived.head, &arrived.body);
+            let told = {
+                let mut end = locked(&self.shared.end);
+                let told = end.handle(&arrived.head, &arrived.body);
+                // S11: the first byte of the next one has come already.
+                if io.is_ahead() {
+                    end.frame_begins();
+                }
+                told
+            };
             let told = told.map_err(|error| self.broken(py, &error))?;
             let kept = Event::of(py, &told, &arrived);
             let kept = kept.and_then(|event| match io.ready.try_reserve(1) {
@@ -198,6 +206,10 @@ impl Channel {
         // S9: no later frame is read, and none again that was wrong.
         while !locked(&self.shared.end).is_closed() {
             self.settle(py, io, false)?;
+            if io.is_ahead() {
+                io.use_ahead(&self.shared.end).map_err(|error| self.broken(py, &error))?;
+                continue;
+            }
             if io.link.is_none() || io.eof || left == Some(0) {
                 return Ok(());
             }

@@ -162,15 +162,7 @@ impl Channel {
                 Err(Failed::Python(raised)) => return Err(raised),
                 Err(Failed::Wire(error)) => return Err(self.broken(py, &error)),
             };
-            let told = {
-                let mut end = locked(&self.shared.end);
-                let told = end.handle(&arrived.head, &arrived.body);
-                // S11: the first byte of the next one has come already.
-                if io.is_ahead() {
-                    end.frame_begins();
-                }
-                told
-            };
+            let told = locked(&self.shared.end).handle(&arrived.head, &arrived.body);
             let told = told.map_err(|error| self.broken(py, &error))?;
             let kept = Event::of(py, &told, &arrived);
             let kept = kept.and_then(|event| match io.ready.try_reserve(1) {

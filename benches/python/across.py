@@ -20,7 +20,7 @@ import numpy as np
 import across_values as values
 from across_peers import CONTENDERS, Contender
 from environment import describe
-from measure import STDERR, Plan, settle_allocator
+from measure import STDERR, Plan, settle_allocator, settle_memory
 from report import aligned, duration, environment_text, markdown
 from results import Ratio, Timing
 
@@ -71,6 +71,7 @@ def measure(name: str, contenders: Iterable[Contender], plan: Plan) -> dict[str,
         STDERR.update(f"{name}: round {turn + 1} of {rounds}, {len(chosen)} contenders")
         for one in rng.sample(chosen, len(chosen)):
             gc.collect()
+            settle_memory(values.SIZES.get(name, 0))
             samples[one.name].append(one.timed(name, loops[one.name]) / loops[one.name] * 1e9)
     STDERR.update("")
     return {key: Timing.of(taken, loops[key]) for key, taken in samples.items()}

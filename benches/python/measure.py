@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TextIO
 
+import numpy as np
+
 from peers import Codec, Peer
 from results import Op, Row, Timing, WorkloadResult
 from roundtrip import Mismatch, losses
@@ -135,6 +137,18 @@ def settle_allocator() -> None:
     an array of 1 MiB costs would depend on what the process did before. 32 MiB is the most that it learns.
     """
     bytes(31 << 20)
+
+
+def settle_memory(size: int) -> None:
+    """Have the machine hold as much free memory as two copies of a large value take, and one more.
+
+    A virtual machine gives memory that was free for some seconds back to its host, and to have it again takes
+    many times as long as to fill it: 512 MiB of fresh pages took 0.05 to 1.3 s without any transport. That
+    would fall on whoever is sampled after a slow contender.
+    """
+    if size >= 16 << 20:
+        # One byte of each page is enough.
+        np.empty(3 * size, np.uint8)[::4096] = 1
 
 
 def measure(

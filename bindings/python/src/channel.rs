@@ -6,6 +6,7 @@
 //! step             <- io.ready <- inbox    <- link      receives, builds, asks the session (`end`) what it means
 //! ```
 
+mod ahead;
 mod event;
 mod gate;
 mod io;
@@ -28,6 +29,7 @@ use hookless::{Code, Error, Limits as Core};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use rustix::fs::OFlags;
 
 use crate::errors::decode_error;
 use crate::failure::Failure;
@@ -57,6 +59,8 @@ pub(crate) struct Channel {
     /// Bytes of the frame under way that were missing when somebody was last inside, and events that were not asked for.
     pending: AtomicU64,
     ready: AtomicU64,
+    /// The descriptor's flags as they were when `listen` was first used: no other flag is changed here.
+    flags: OnceLock<OFlags>,
 }
 
 #[pymethods]
@@ -98,6 +102,7 @@ impl Channel {
             descriptor: AtomicI32::new(descriptor),
             pending: AtomicU64::new(0),
             ready: AtomicU64::new(0),
+            flags: OnceLock::new(),
         })
     }
 
@@ -129,9 +134,11 @@ impl Channel {
         body.append(args)?;
         body.append(kwargs)?;
         let mut assign = |end: &mut End| end.begin(asked, credit).map(Some);
-        let posted = self.post_value(body.as_any(), FrameKind::Call, &mut assign)?;
+        let mut follows = if credit > 0 { post::first_credit(credit) } else { Vec::new() };
+        let posted = self.post_value(body.as_any(), FrameKind::Call, &mut follows, &mut assign)?;
         let id = posted.map_or(0, |posted| posted.call_id);
-        if credit > 0 {
+        // With arrays it goes behind them.
+        if !follows.is_empty() {
             self.send_credit(py, id, credit, &mut |_| Ok(Some(id)))?;
         }
         Ok(Unsigned(id))

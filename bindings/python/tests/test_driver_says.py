@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import threading
 import time
@@ -25,6 +26,8 @@ def driven(*events: Any) -> Iterator[tuple[scripted.Channel, Driver]]:
     """With the root logger of a child that has just started; pytest has handlers there during a test."""
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
+    # What says that tasks are destroyed, which another test has left behind, is not to be heard here.
+    gc.collect()
     root.handlers = []
     root.setLevel(logging.WARNING)
     try:

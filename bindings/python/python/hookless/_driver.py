@@ -302,5 +302,11 @@ def _close(source: Any) -> None:
 
 def flush() -> None:
     """Write out what is buffered; foreign code may have closed or replaced the streams."""
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-        attempt(lambda stream=stream: stream.flush())
+    for stream, own in ((sys.stdout, sys.__stdout__), (sys.stderr, sys.__stderr__)):
+        attempt(_flush, stream)
+        if own is not stream:
+            attempt(_flush, own)
+
+
+def _flush(stream: Any) -> None:
+    stream.flush()

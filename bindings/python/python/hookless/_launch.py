@@ -180,7 +180,7 @@ class Child:
 
     def drain(self, take: Callable[[int, bytes], object]) -> None:
         """Read what the pipes hold, without waiting: `take` is given 0 or 1, and bytes."""
-        if not any(descriptor >= 0 for descriptor in self.outputs) or not self._poll.poll(0):
+        if max(self.outputs, default=-1) < 0 or not self._poll.poll(0):
             return
         for index in range(len(self.outputs)):
             left = _DRAIN

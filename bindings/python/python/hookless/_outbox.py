@@ -66,12 +66,16 @@ class Outbox:
         self._nudge()
         return False
 
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send."""
+        return not self._entries and not self._dropped
+
     def post(self) -> None:
         """Send all that is there now: threads that never pause shall not keep the main thread here.
 
         Main thread only; entered again, from a signal handler, it does nothing.
         """
-        if self._posting:
+        if self._posting or self.is_empty():
             return
         self._posting = True
         try:

@@ -215,6 +215,9 @@ class Runner:
 
     def post(self) -> None:
         """Send what threads and signal handlers have left to be sent."""
+        # Most of the time, and several times for each call.
+        if not self._noticed and self.outbox.is_empty():
+            return
         masked, self._masked = self._masked, True
         try:
             if not self.ended:

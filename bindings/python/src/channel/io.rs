@@ -11,6 +11,7 @@ use hookless::frame::Want;
 use hookless::{Error, Result};
 use rustix::io::Errno;
 
+use super::ahead::Ahead;
 use super::event::Event;
 use super::gate::{Gate, locked};
 use super::link::{Alarm, Link, Pushed, TURN};
@@ -44,6 +45,8 @@ pub(super) struct Outbox {
 pub(super) struct Io {
     pub(super) link: Option<Link>,
     pub(super) inbox: Inbox,
+    /// What has come with the beginning of a frame, and is looked at before the stream is.
+    ahead: Ahead,
     /// What has arrived and was not yet asked for.
     pub(super) ready: VecDeque<Event>,
     /// The frame that is being sent.
@@ -126,6 +129,7 @@ impl Io {
         Io {
             link,
             inbox,
+            ahead: Ahead::new(),
             ready: VecDeque::new(),
             current: None,
             spent: None,
@@ -147,10 +151,10 @@ impl Io {
         len.saturating_sub(self.inbox.assembler.received())
     }
 
-    /// Receives once. Returns how many bytes came, 0 at the stream's end.
+    /// Receives once, when nothing is there any more that came before. Returns how many bytes came, 0 at the stream's end.
     pub(super) fn receive(&mut self, most: usize) -> std::result::Result<usize, Errno> {
         let Some(link) = &self.link else { return Ok(0) };
-        let received = link.receive(&mut self.inbox, most);
+        let received = link.receive(&mut self.inbox, &mut self.ahead, most);
         match received {
             Ok(0) => self.eof = true,
             Ok(_) => self.moved_in = Instant::now(),
@@ -172,14 +176,33 @@ impl Io {
         waiting.map_or(0, |waiting| waiting.map_or(TURN, |bytes| usize::try_from(bytes).unwrap_or(TURN)))
     }
 
-    /// Puts received bytes to use: they are in the assembler's space, or in its slot.
+    /// Whether bytes have come that were not put to use.
+    pub(super) fn is_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+
+    /// Puts `count` received bytes to use.
     pub(super) fn fed(&mut self, end: &Mutex<End>, count: usize) -> Result<()> {
-        if let Want::Slot { .. } = self.inbox.assembler.want() {
-            self.inbox.assembler.advance_slot(count as u64);
-        } else {
+        if self.is_ahead() { self.use_ahead(end) } else { self.placed(end, count) }
+    }
+
+    /// Puts to use what has come before, until Python is needed.
+    pub(super) fn use_ahead(&mut self, end: &Mutex<End>) -> Result<()> {
+        while self.is_ahead() && !self.needs_python() {
             if self.inbox.assembler.is_idle() {
                 locked(end).frame_begins();
             }
+            let count = self.ahead.move_to(&mut self.inbox)?;
+            self.placed(end, count)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on when bytes are in the assembler's space, or in its slot.
+    fn placed(&mut self, end: &Mutex<End>, count: usize) -> Result<()> {
+        if let Want::Slot { .. } = self.inbox.assembler.want() {
+            self.inbox.assembler.advance_slot(count as u64);
+        } else {
             let had_head = self.inbox.assembler.head().is_some();
             self.inbox.advance(count)?;
             if let (false, Some(head)) = (had_head, self.inbox.assembler.head()) {
@@ -280,6 +303,12 @@ pub(super) fn turn(
         if io.eof && !wish.until_sent {
             return Ok(Turn::Eof);
         }
+        if reads && io.is_ahead() {
+            if let Err(error) = io.use_ahead(&shared.end) {
+                return Ok(Turn::Broken(error));
+            }
+            continue;
+        }
         if wish.most == 0 {
             return Ok(Turn::TimeUp);
         }
@@ -311,7 +340,8 @@ pub(super) fn turn(
                     io.eof = true;
                     continue;
                 }
-                Err(Errno::AGAIN) => io.dry = false,
+                // Who does not wait leaves it to the next to wait first.
+                Err(Errno::AGAIN) => io.dry = wish.now,
                 Err(Errno::INTR) => return Ok(Turn::Interrupted),
                 Err(error) => return Err(error),
             }

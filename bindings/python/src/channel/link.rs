@@ -9,6 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write, writev};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
 
+use super::ahead::Ahead;
 use super::gate::locked;
 use super::packet::{Cursor, Parts};
 use crate::ffi::descriptor;
@@ -95,9 +96,10 @@ impl Link {
         Ok(Pushed::All)
     }
 
-    /// Receives straight into where the bytes belong, at most `most`; 0 at the stream's end. There is no room for control messages, so
-    /// descriptors that a child sends along are dropped by the kernel.
-    pub(super) fn receive(&self, inbox: &mut Inbox, most: usize) -> Result<usize, Errno> {
+    /// Receives at most `most` bytes; 0 at the stream's end. Where a frame begins they go into `ahead`, which is empty then, and otherwise
+    /// straight to where they belong. There is no room for control messages, so descriptors that a child sends along are dropped by the
+    /// kernel.
+    pub(super) fn receive(&self, inbox: &mut Inbox, ahead: &mut Ahead, most: usize) -> Result<usize, Errno> {
         match inbox.assembler.want() {
             Want::Slot { index, from, .. } => {
                 let space = inbox.targets.space(index, from);
@@ -118,16 +120,20 @@ impl Link {
                 }
                 Ok(got)
             }
-            _ => {
-                let space = inbox.assembler.space().map_err(|_| Errno::NOMEM)?;
-                let len = space.len().min(most);
-                match &self.writer {
-                    Some(_) => read(&self.reader, &mut space[..len]),
-                    None => {
-                        recv(&self.reader, &mut space[..len], RecvFlags::DONTWAIT).map(|(count, _)| count)
-                    }
-                }
+            _ if inbox.assembler.head().is_none() => {
+                let count = self.receive_into(ahead.space(), most)?;
+                ahead.fill(count);
+                Ok(count)
             }
+            _ => self.receive_into(inbox.assembler.space().map_err(|_| Errno::NOMEM)?, most),
+        }
+    }
+
+    fn receive_into(&self, space: &mut [u8], most: usize) -> Result<usize, Errno> {
+        let len = space.len().min(most);
+        match &self.writer {
+            Some(_) => read(&self.reader, &mut space[..len]),
+            None => recv(&self.reader, &mut space[..len], RecvFlags::DONTWAIT).map(|(count, _)| count),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use hookless::frame::padding;
+use hookless::frame::{HEAD_LEN, padding};
 use hookless::{Code, Error};
 use pyo3::prelude::*;
 use rustix::io::Errno;
@@ -209,9 +209,13 @@ impl Packet {
     }
 }
 
-/// Puts the call's id into a head (F5): it is known only when the frame takes its place in the stream.
-pub(super) fn name(frame: &mut [u8], call_id: u64) {
-    if let Some(field) = frame.get_mut(8..16) {
-        field.copy_from_slice(&call_id.to_be_bytes());
+/// Puts the call's id into the heads (F5) of one or more frames: it is known only when they take their place in the stream.
+pub(super) fn name(mut frames: &mut [u8], call_id: u64) {
+    while let Some((head, rest)) = frames.split_first_chunk_mut::<HEAD_LEN>() {
+        head[8..16].copy_from_slice(&call_id.to_be_bytes());
+        let mut body_len = [0; 8];
+        body_len.copy_from_slice(&head[16..24]);
+        let body_len = usize::try_from(u64::from_be_bytes(body_len)).unwrap_or(usize::MAX);
+        frames = rest.get_mut(body_len..).unwrap_or_default();
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use hookless::frame::{FrameKind, HEAD_LEN, Head};
+use hookless::session::Credit;
 use hookless::{Code, Error};
 use pyo3::prelude::*;
 
@@ -31,11 +32,13 @@ pub(super) struct Posted {
 }
 
 impl Channel {
-    /// Encodes a value as a frame and sends it. EncodeError: nothing has changed.
+    /// Encodes a value as a frame and sends it, and the frame that `follows`, which is taken away then, by the same system call where there
+    /// is no data region between them. EncodeError: nothing has changed.
     pub(super) fn post_value(
         &self,
         value: &Bound<'_, PyAny>,
         kind: FrameKind,
+        follows: &mut Vec<u8>,
         assign: &mut Assign<'_>,
     ) -> PyResult<Option<Posted>> {
         let blame = |error: Error| match self.agreed.get() {
@@ -46,6 +49,9 @@ impl Channel {
         // The id is known when the frame takes its place, which no other call shall take meanwhile.
         let how = Encoding { kind, call_id: 0, limits, default: None, blame: &blame };
         with_encoded(value, &how, |frame, region| {
+            if region.is_empty() && frame.try_reserve(follows.len()).is_ok() {
+                frame.append(follows);
+            }
             Ok(self.post(value.py(), frame, region, kind == FrameKind::Call, assign))
         })?
     }
@@ -235,6 +241,12 @@ impl Channel {
         }
         Ok(())
     }
+}
+
+/// The CREDIT that follows a CALL; empty where it cannot be made, which the session says when the call begins.
+pub(super) fn first_credit(items: u32) -> Vec<u8> {
+    let body = Credit { items }.to_body();
+    body.and_then(|body| control(FrameKind::Credit, 0, &body)).unwrap_or_default()
 }
 
 /// A whole frame that has no data region.

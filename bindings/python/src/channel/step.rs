@@ -198,6 +198,10 @@ impl Channel {
         // S9: no later frame is read, and none again that was wrong.
         while !locked(&self.shared.end).is_closed() {
             self.settle(py, io, false)?;
+            if io.is_ahead() {
+                io.use_ahead(&self.shared.end).map_err(|error| self.broken(py, &error))?;
+                continue;
+            }
             if io.link.is_none() || io.eof || left == Some(0) {
                 return Ok(());
             }

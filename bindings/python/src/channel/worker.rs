@@ -32,7 +32,7 @@ impl Channel {
     ) -> PyResult<()> {
         let py = value.py();
         self.check_process(py)?;
-        match self.post_value(value, kind, assign)? {
+        match self.post_value(value, kind, &mut Vec::new(), assign)? {
             Some(posted) => self.see_off(py, posted),
             None => Ok(()),
         }
@@ -139,7 +139,13 @@ impl Channel {
         let descriptor = self.fileno(py)?;
         let set = || {
             let borrowed = borrow(&descriptor);
-            let mut flags = fcntl_getfl(borrowed)?;
+            let mut flags = match self.flags.get() {
+                Some(flags) => *flags,
+                None => {
+                    let flags = fcntl_getfl(borrowed)?;
+                    *self.flags.get_or_init(|| flags)
+                }
+            };
             flags.set(OFlags::from_bits_retain(O_ASYNC), on);
             fcntl_setfl(borrowed, flags)
         };

@@ -12,8 +12,8 @@ CASES = {f"C{number:03}" for number in range(1, 171)}
 # Tables are no kind of value yet, so nothing can be said of them, nor of their metadata.
 OF_TABLES = {f"C{number:03}" for number in (*range(69, 89), 147)}
 
-# No carrier of ours: there is no bridge to event streams or other text, and no memory is shared.
-OTHER_CARRIERS = {"C155", "C161"}
+# No carrier of ours yet: there is no bridge to event streams or other text.
+OTHER_CARRIERS = {"C155"}
 
 
 def named(path: Path) -> set[str]:

@@ -44,7 +44,7 @@ from hookless.errors import (
     Truncated,
     WorkerDied,
 )
-from hookless.files import dump, load
+from hookless.files import dump, load, load_all
 from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 
@@ -120,6 +120,7 @@ __all__ = [
     "dumps",
     "encode",
     "load",
+    "load_all",
     "loads",
     "lossy",
     "use_numpy",

@@ -36,10 +36,11 @@ HEAVY = [
     "msgspec",
     "pandas",
 ]
+CARRIERS = ["hookless.http", "hookless.sse", "zmq", "aiohttp", "asyncio", "binascii", "mmap", "dataclasses"]
 UNSAFE = ["pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "ctypes", "multiprocessing"]
 
 
-@pytest.mark.parametrize("module", HEAVY + UNSAFE)
+@pytest.mark.parametrize("module", HEAVY + UNSAFE + CARRIERS)
 def test_import_is_light(module: str) -> None:
     """`import hookless` alone imports no value module, and nothing that could unpickle."""
     assert module not in run(IMPORTED).split()

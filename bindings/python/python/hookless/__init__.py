@@ -52,6 +52,8 @@ from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hookless import aio
+    from hookless import http as http
+    from hookless import sse as sse
     from hookless._lossy import lossy
     from hookless._stream import Stream
     from hookless._typed.arrays import ArraySpec
@@ -69,13 +71,17 @@ else:
         "lossy": "hookless._lossy",
     }
 
+    # Modules that are attributes without an import statement. Those of carriers are not in `__all__`: one of
+    # them may need a package that is not there.
+    _MODULES = ("aio", "http", "sse")
+
     def __getattr__(name: str) -> object:
-        if name not in _LATER and name != "aio":
+        if name not in _LATER and name not in _MODULES:
             raise AttributeError(f"module 'hookless' has no attribute {name!r}")
         from importlib import import_module
 
-        if name == "aio":
-            return import_module("hookless.aio")
+        if name in _MODULES:
+            return import_module(f"hookless.{name}")
         return getattr(import_module(_LATER[name]), name)
 
 

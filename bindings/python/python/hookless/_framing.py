@@ -33,11 +33,6 @@ class OneFrame:
         self.wanted = HEAD
         """Bytes up to where the next decision is; 0 when the frame is complete."""
 
-    @property
-    def begun(self) -> bool:
-        """Whether a byte has come."""
-        return bool(self._head)
-
     def take(self, chunk: bytes) -> Frame | None:
         """Take the next bytes, `wanted` of them at most; return the frame when it is complete.
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 from hookless.errors import DecodeError, ProtocolError, Truncated
 from hookless.remote import RemoteError
 
-__all__ = ["Event", "Kind", "OpenCalls"]
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["result", "exception", "stdout", "stderr", "cancelled"]
-"""What an event tells. The first two and the last end their call."""
+    _Kind: TypeAlias = Literal["result", "exception", "stdout", "stderr", "cancelled"]
 
-_KINDS = frozenset(get_args(Kind))
+__all__ = ["Event", "OpenCalls"]
+
+_KINDS = ("result", "exception", "stdout", "stderr", "cancelled")
 _OUTPUT = frozenset(("stdout", "stderr"))
 
 _MAX_ID = 2**64 - 1
@@ -28,8 +30,8 @@ class Event:
     bytes, and `cancelled` is None.
     """
 
-    kind: Kind
-    """What it tells."""
+    kind: _Kind
+    """What it tells: result, exception, stdout, stderr or cancelled. All but output end their call."""
     call_id: int
     """The call's number, from 1 to 2**64 - 1, as the host has chosen it."""
     value: Any = None
@@ -37,7 +39,7 @@ class Event:
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
-            raise ValueError(f"{self.kind!r} is no kind of event: {', '.join(get_args(Kind))}")
+            raise ValueError(f"{self.kind!r} is no kind of event: {', '.join(_KINDS)}")
         if type(self.call_id) is not int or not 1 <= self.call_id <= _MAX_ID:
             raise ValueError(f"{self.call_id!r} is no number of a call: 1 to 2**64 - 1")
         if self.kind in _OUTPUT and type(self.value) is not bytes:
@@ -76,7 +78,7 @@ class OpenCalls:
             )
         if kind not in _OUTPUT:
             self._calls.remove(call_id)
-        return Event(cast("Kind", kind), call_id, value)
+        return Event(cast("_Kind", kind), call_id, value)
 
     def finish(self) -> None:
         """Say that the stream has ended. Raises Truncated while calls are open."""

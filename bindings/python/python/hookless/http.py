@@ -19,14 +19,14 @@ from hookless import encode as encode_value
 from hookless._event_stream import EventStream
 from hookless._hookless import Limits
 from hookless.errors import DecodeError, LimitExceeded
-from hookless.events import Event, Kind
+from hookless.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from typing_extensions import Buffer
 
-__all__ = ["MEDIA_TYPE", "Decoder", "Event", "Kind", "encode", "is_frames"]
+__all__ = ["MEDIA_TYPE", "Decoder", "Event", "encode", "is_frames"]
 
 MEDIA_TYPE = "application/x-hookless"
 

@@ -23,14 +23,14 @@ from hookless._framing import OneFrame
 from hookless._hookless import Limits
 from hookless._sse_lines import Lines, too_long
 from hookless.errors import DecodeError, ProtocolError
-from hookless.events import Event, Kind
+from hookless.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from typing_extensions import Buffer
 
-__all__ = ["LINE", "MEDIA_TYPE", "Decoder", "Event", "Kind", "encode"]
+__all__ = ["LINE", "MEDIA_TYPE", "Decoder", "Event", "encode"]
 
 MEDIA_TYPE = "text/event-stream"
 

@@ -36,7 +36,17 @@ HEAVY = [
     "msgspec",
     "pandas",
 ]
-CARRIERS = ["hookless.http", "hookless.sse", "zmq", "aiohttp", "asyncio", "binascii", "mmap", "dataclasses"]
+CARRIERS = [
+    "hookless.http",
+    "hookless.sse",
+    "hookless.zmq",
+    "zmq",
+    "aiohttp",
+    "asyncio",
+    "binascii",
+    "mmap",
+    "dataclasses",
+]
 UNSAFE = ["pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "ctypes", "multiprocessing"]
 
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hookless import aio
     from hookless import http as http
     from hookless import sse as sse
+    from hookless import zmq as zmq
     from hookless._lossy import lossy
     from hookless._stream import Stream
     from hookless._typed.arrays import ArraySpec
@@ -73,7 +74,7 @@ else:
 
     # Modules that are attributes without an import statement. Those of carriers are not in `__all__`: one of
     # them may need a package that is not there.
-    _MODULES = ("aio", "http", "sse")
+    _MODULES = ("aio", "http", "sse", "zmq")
 
     def __getattr__(name: str) -> object:
         if name not in _LATER and name not in _MODULES:

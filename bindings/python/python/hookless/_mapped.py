@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from hookless._hookless import Limits
 
-    class Mappable(Protocol):
+    class _Mappable(Protocol):
         def fileno(self) -> int: ...
 
 
 __all__ = ["load_mapped", "load_mapped_all"]
 
 
-def load_mapped(file: str | os.PathLike[str] | Mappable, limits: Limits | None) -> Any:
+def load_mapped(file: str | os.PathLike[str] | _Mappable, limits: Limits | None) -> Any:
     """Return the value of a file of exactly one frame."""
     found = _map(file)
     if found is None:
@@ -30,7 +30,7 @@ def load_mapped(file: str | os.PathLike[str] | Mappable, limits: Limits | None) 
     return view_mapped(found, 0, len(found), limits=limits)
 
 
-def load_mapped_all(file: str | os.PathLike[str] | Mappable, limits: Limits | None) -> Iterator[Any]:
+def load_mapped_all(file: str | os.PathLike[str] | _Mappable, limits: Limits | None) -> Iterator[Any]:
     """Yield the values of a file of frames."""
     found, start = _map(file), 0
     while found is not None and start < len(found):
@@ -40,7 +40,7 @@ def load_mapped_all(file: str | os.PathLike[str] | Mappable, limits: Limits | No
         start = end
 
 
-def _map(file: str | os.PathLike[str] | Mappable) -> mmap.mmap | None:
+def _map(file: str | os.PathLike[str] | _Mappable) -> mmap.mmap | None:
     """Map a whole file for reading; None where it is empty. Nobody closes it: its views keep it."""
     if not isinstance(file, str | os.PathLike):
         return _mapping(file.fileno())

@@ -37,15 +37,8 @@ HEAVY = [
     "pandas",
 ]
 CARRIERS = [
-    "hookless.http",
-    "hookless.sse",
-    "hookless.zmq",
-    "zmq",
-    "aiohttp",
-    "asyncio",
-    "binascii",
-    "mmap",
-    "dataclasses",
+    *("hookless.http", "hookless.pools", "hookless.sse", "hookless.streams", "hookless.zmq"),
+    *("zmq", "aiohttp", "asyncio", "binascii", "mmap", "dataclasses", "concurrent"),
 ]
 UNSAFE = ["pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "ctypes", "multiprocessing"]
 

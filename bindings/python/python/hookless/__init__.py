@@ -53,7 +53,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hookless import aio
     from hookless import http as http
+    from hookless import pools as pools
     from hookless import sse as sse
+    from hookless import streams as streams
     from hookless import zmq as zmq
     from hookless._lossy import lossy
     from hookless._stream import Stream
@@ -74,7 +76,7 @@ else:
 
     # Modules that are attributes without an import statement. Those of carriers are not in `__all__`: one of
     # them may need a package that is not there.
-    _MODULES = ("aio", "http", "sse", "zmq")
+    _MODULES = ("aio", "http", "pools", "sse", "streams", "zmq")
 
     def __getattr__(name: str) -> object:
         if name not in _LATER and name not in _MODULES:

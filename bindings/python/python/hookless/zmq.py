@@ -17,8 +17,8 @@ from hookless.errors import LimitExceeded, Truncated
 
 try:
     import zmq
-except ImportError as error:
-    raise ImportError("hookless.zmq needs pyzmq: pip install 'hookless[zmq]'") from error
+except ImportError as _error:
+    raise ImportError("hookless.zmq needs pyzmq: pip install 'hookless[zmq]'") from _error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -66,10 +66,10 @@ pub(crate) fn view<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let part = bytes.as_ptr_range();
     let inside = |all: &[u8]| all.as_ptr_range().start <= part.start && part.end <= all.as_ptr_range().end;
-    let lies_there = match (owner.cast_exact::<PyBytes>(), owner.cast_exact::<Mapped>()) {
-        (Ok(owner), _) => inside(owner.as_bytes()),
-        (_, Ok(owner)) => inside(owner.get().bytes()),
-        _ => false,
+    // Bytes first: whoever maps no file has no class for it made.
+    let lies_there = match owner.cast_exact::<PyBytes>() {
+        Ok(owner) => inside(owner.as_bytes()),
+        Err(_) => owner.cast_exact::<Mapped>().is_ok_and(|owner| inside(owner.get().bytes())),
     };
     if !lies_there || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));

@@ -37,6 +37,7 @@ HEAVY = [
     "pandas",
 ]
 CARRIERS = [
+    *("hookless._framing", "hookless._mapped", "hookless.events"),
     *("hookless.http", "hookless.pools", "hookless.sse", "hookless.streams", "hookless.zmq"),
     *("zmq", "aiohttp", "asyncio", "binascii", "mmap", "dataclasses", "concurrent"),
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 
-from hookless._framing import OneFrame
 from hookless._hookless import encode, loads
 from hookless.errors import DecodeError
 
@@ -153,6 +152,9 @@ def _one(file: _Readable, limits: Limits | None) -> Any:
 
 def _frame(file: _Readable, limits: Limits | None) -> Frame | None:
     """Read one frame; None where the file ends before its first byte."""
+    # Whoever reads no file does not pay for the import.
+    from hookless._framing import OneFrame
+
     incoming = OneFrame(limits)
     while incoming.wanted:
         chunk = file.read(min(incoming.wanted, _CHUNK))

@@ -33,8 +33,6 @@ NOT_HERE = {
     "test_launcher.py": "the same",
     "test_rogue_children.py": "the same",
     "test_cli_run.py": "the same",
-    "test_pools.py": "starts pools of processes; what they decode is in test_vectors.py",
-    "test_event_carriers.py": "starts a web server for each case; test_sse.py and test_http.py have the same bytes",
     "test_attacks.py": "the same, for the victims, whose outcomes are compared with a log",
     "test_host_memory.py": "fills memory by MALLOC_PERTURB_, which the sanitizer's allocator does not know",
     "test_cases*.py": "the same, for those that start a worker; their frames are in the vectors",
@@ -55,6 +53,8 @@ NOT_HERE = {
     "test_large_numpy.py": "measures memory, which the sanitizer multiplies",
     "test_gigabytes_numpy.py": "measures memory, which the sanitizer multiplies",
     "test_standard_import.py": "measures what a fresh process loads",
+    "test_pools.py": "starts pools of processes; what they decode is in test_vectors.py",
+    "test_event_carriers.py": "starts a web server for each case; test_sse.py has the same bytes",
 }
 
 

@@ -238,28 +238,32 @@ def test_router_and_dealers(context: zmq.Context[Socket], address: str) -> None:
             dealer.send_multipart([b"", SHORT, SHORT])
         else:
             carrier.send(dealer, {"from": name}, envelope=[b""])
-    seen, codes = {}, []
+    seen, codes = {}, {}
     for _ in names:
-        try:
-            (name, delimiter), value = carrier.recv_enveloped(router, 2)
-        except hookless.DecodeError as error:
-            codes.append(error.code)
-            continue
+        message = carrier.recv_message(router, 2)
+        name, delimiter = message.envelope
         assert delimiter == b""
-        seen[name] = value
+        try:
+            seen[name] = message.value()
+        except hookless.DecodeError as error:
+            codes[name] = error.code
+            continue
         carrier.send(router, ["for", name], envelope=[name, b""])
-    assert codes == ["trailing_bytes"]
+    assert codes == {b"evil": "trailing_bytes"}
     assert seen == {name: {"from": name} for name in (b"good-1", b"good-2")}
     for name in seen:
-        assert carrier.recv_enveloped(dealers[name], 1) == ([b""], ["for", name])
+        answer = carrier.recv_message(dealers[name], 1)
+        assert (answer.envelope, answer.value()) == ([b""], ["for", name])
 
 
 def test_an_envelope_without_a_frame(context: zmq.Context[Socket]) -> None:
     host, child = pair(context, "tcp://127.0.0.1:*")
     for parts in ([b"topic"], [b"one", b"two"]):
         child.send_multipart(parts)
+        message = carrier.recv_message(host, 2)
+        assert message.envelope == parts
         with pytest.raises(hookless.Truncated) as caught:
-            carrier.recv_enveloped(host, 2)
+            message.value()
         check_refusal(caught.value, "truncated", 0)
 
 
@@ -274,7 +278,8 @@ def test_publishers_and_subscribers(context: zmq.Context[Socket], address: str) 
         for topic in subscribers:
             carrier.send(publisher, number, envelope=[topic])
     for topic, one in subscribers.items():
-        assert [carrier.recv_enveloped(one, 1) for _ in range(3)] == [([topic], n) for n in range(3)]
+        found = [carrier.recv_message(one, 1) for _ in range(3)]
+        assert [(message.envelope, message.value()) for message in found] == [([topic], n) for n in range(3)]
 
 
 def test_many_pushers(context: zmq.Context[Socket], address: str) -> None:
@@ -303,16 +308,17 @@ def test_asyncio(tmp_path: Path) -> None:
             host.bind(f"ipc://{tmp_path}/a")
             child.connect(f"ipc://{tmp_path}/a")
             await asyncio.gather(*(carrier.send_async(child, [number, LARGE]) for number in range(5)))
-            found = await asyncio.gather(*(carrier.recv_enveloped_async(host, 1) for _ in range(5)))
-            assert sorted(value[0] for _, value in found) == list(range(5))
-            assert {tuple(envelope) for envelope, _ in found} == {(b"me",)}
+            found = await asyncio.gather(*(carrier.recv_message_async(host, 1) for _ in range(5)))
+            assert sorted(message.value()[0] for message in found) == list(range(5))
+            assert all(message.envelope == [b"me"] for message in found)
             await carrier.send_async(host, "back", envelope=[b"me"])
             assert await carrier.recv_async(child, type=str) == "back"
             await child.send_multipart([SHORT, b"x"])
             await carrier.send_async(child, 1)
+            bad = await carrier.recv_message_async(host, 1)
             with pytest.raises(hookless.DecodeError, match="trailing_bytes"):
-                await carrier.recv_enveloped_async(host, 1)
-            assert (await carrier.recv_enveloped_async(host, 1))[1] == 1
+                bad.value()
+            assert (await carrier.recv_message_async(host, 1)).value() == 1
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.01):
                     await carrier.recv_async(child)

@@ -8,7 +8,7 @@ delimiter. See CARRIERS.md for what bounds a peer, and what does not.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookless._framing import HEAD, frame_length
@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     import zmq.asyncio
     from typing_extensions import Buffer
 
-__all__ = ["bound", "recv", "recv_async", "recv_enveloped", "recv_enveloped_async", "send", "send_async"]
+__all__ = [
+    "Message",
+    "bound",
+    "recv",
+    "recv_async",
+    "recv_message",
+    "recv_message_async",
+    "send",
+    "send_async",
+]
 
 # A frame is sent as one part and two more for each entry of its region; of entries there are so many (L8).
 _MOST_PARTS = 1 + 2 * 65_536
@@ -94,7 +103,7 @@ def recv(
     DecodeError (LimitExceeded, Truncated) for a message that is no frame; it is gone then as a whole, and
     the next one can be received. Raises what pyzmq raises.
     """
-    return recv_enveloped(socket, 0, flags, type=type, limits=limits, copy=copy)[1]
+    return recv_message(socket, 0, flags, limits=limits).value(type=type, copy=copy)
 
 
 async def recv_async(
@@ -106,44 +115,73 @@ async def recv_async(
     copy: bool = True,
 ) -> Any:
     """Receive one message, as `recv` does."""
-    found = await recv_enveloped_async(socket, 0, flags, type=type, limits=limits, copy=copy)
-    return found[1]
+    message = await recv_message_async(socket, 0, flags, limits=limits)
+    return message.value(type=type, copy=copy)
 
 
-def recv_enveloped(
-    socket: zmq.Socket[bytes],
-    count: int,
-    flags: int = 0,
-    *,
-    type: Any = None,
-    limits: Limits | None = None,
-    copy: bool = True,
-) -> tuple[list[bytes], Any]:
-    """Receive one message; return its first `count` parts, and the value of the frame in the others.
+class Message:
+    """One message that has been received: its envelope, and a frame that is yet to be decoded."""
 
-    As `recv` otherwise. A message that has no more than `count` parts is Truncated.
+    def __init__(self, parts: Iterator[zmq.Frame], count: int, limits: Limits | None) -> None:
+        self.envelope: list[bytes] = [part.bytes for _, part in zip(range(count), parts, strict=False)]
+        """The first parts: who sent it, or what it is about. Fewer than asked for where there are no more."""
+        self._limits = limits
+        self._too_many = False
+        self._frame = list(self._enough(parts, limits or Limits()))
+
+    def value(self, *, type: Any = None, copy: bool = True) -> Any:
+        """Decode the frame. Raises as `recv` does for a message that is no frame; so who sent it is known."""
+        if self._too_many:
+            message = f"a message of more than {_MOST_PARTS} parts"
+            raise LimitExceeded(message, code="region_entry_limit")
+        frame = self._frame
+        if not frame:
+            raise Truncated(f"a message without a frame after {len(self.envelope)} parts", code="truncated")
+        if len(frame) == 1:
+            return loads(frame[0].bytes, type=type, limits=self._limits, copy=copy)
+        # Bytes are decoded as they are. For views all parts have to become one, which copies each once.
+        pieces: list[Buffer] = [part.bytes if copy else part.buffer for part in frame]
+        return decode(pieces, type=type, limits=self._limits, copy=copy)
+
+    def _enough(self, parts: Iterator[zmq.Frame], limits: Limits) -> Iterator[zmq.Frame]:
+        """Yield no more parts than decide the matter: what is too large or too long is refused by them."""
+        most = HEAD + limits.body + _MOST_PADDING + limits.region
+        size, head = 0, b""
+        for number, part in enumerate(parts):
+            if number == _MOST_PARTS:
+                self._too_many = True
+                return
+            yield part
+            size += len(part)
+            if len(head) < HEAD:
+                head += part.buffer[: HEAD - len(head)].tobytes()
+                if len(head) == HEAD:
+                    most = min(most, frame_length(head))
+            if size > most:
+                return
+
+
+def recv_message(
+    socket: zmq.Socket[bytes], count: int, flags: int = 0, *, limits: Limits | None = None
+) -> Message:
+    """Receive one message, of which the first `count` parts are an envelope. `flags`, `limits`: as in `recv`.
+
+    What is no frame is refused by `Message.value`, and not here. Raises what pyzmq raises.
     """
     _of_zmq(socket)
     try:
-        return _decoded(_parts(socket, flags), count, type, limits, copy)
+        return Message(_parts(socket, flags), count, limits)
     finally:
-        # Whatever was refused: the rest of the message must not be taken for the next one.
+        # Whatever was not kept: the rest of the message must not be taken for the next one.
         while socket.getsockopt(zmq.RCVMORE):
             socket.recv(copy=False)
 
 
-async def recv_enveloped_async(
-    socket: zmq.asyncio.Socket,
-    count: int,
-    flags: int = 0,
-    *,
-    type: Any = None,
-    limits: Limits | None = None,
-    copy: bool = True,
-) -> tuple[list[bytes], Any]:
-    """Receive one message with an envelope, as `recv_enveloped` does."""
-    parts = await socket.recv_multipart(flags, copy=False)
-    return _decoded(iter(parts), count, type, limits, copy)
+async def recv_message_async(
+    socket: zmq.asyncio.Socket, count: int, flags: int = 0, *, limits: Limits | None = None
+) -> Message:
+    """Receive one message with an envelope, as `recv_message` does."""
+    return Message(iter(await socket.recv_multipart(flags, copy=False)), count, limits)
 
 
 def _of_zmq(socket: object) -> None:
@@ -168,35 +206,3 @@ def _parts(socket: zmq.Socket[bytes], flags: int) -> Iterator[zmq.Frame]:
     while part.more:
         part = socket.recv(copy=False)
         yield part
-
-
-def _decoded(
-    parts: Iterator[zmq.Frame], count: int, type: Any, limits: Limits | None, copy: bool
-) -> tuple[list[bytes], Any]:
-    envelope = [part.bytes for _, part in zip(range(count), parts, strict=False)]
-    frame = list(_enough(parts, limits or Limits()))
-    if not frame:
-        raise Truncated(f"a message without a frame after {len(envelope)} parts", code="truncated")
-    if len(frame) == 1:
-        return envelope, loads(frame[0].bytes, type=type, limits=limits, copy=copy)
-    # Bytes are decoded as they are. For views all parts have to become one, which copies each once.
-    pieces: Iterable[Buffer] = [part.bytes if copy else part.buffer for part in frame]
-    return envelope, decode(pieces, type=type, limits=limits, copy=copy)
-
-
-def _enough(parts: Iterator[zmq.Frame], limits: Limits) -> Iterator[zmq.Frame]:
-    """Yield no more parts than decide the matter: what is too large or too long is refused by them."""
-    most = HEAD + limits.body + _MOST_PADDING + limits.region
-    size, head = 0, b""
-    for number, part in enumerate(parts):
-        if number == _MOST_PARTS:
-            message = f"a message of more than {_MOST_PARTS} parts"
-            raise LimitExceeded(message, code="region_entry_limit", offset=size)
-        yield part
-        size += len(part)
-        if len(head) < HEAD:
-            head += part.buffer[: HEAD - len(head)].tobytes()
-            if len(head) == HEAD:
-                most = min(most, frame_length(head))
-        if size > most:
-            return

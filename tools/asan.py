@@ -53,6 +53,8 @@ NOT_HERE = {
     "test_large_numpy.py": "measures memory, which the sanitizer multiplies",
     "test_gigabytes_numpy.py": "measures memory, which the sanitizer multiplies",
     "test_standard_import.py": "measures what a fresh process loads",
+    "test_pools.py": "starts pools of processes; what they decode is in test_vectors.py",
+    "test_event_carriers.py": "starts a web server for each case; test_sse.py has the same bytes",
 }
 
 

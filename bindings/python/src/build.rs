@@ -7,7 +7,7 @@ use hookless::wire::{
 };
 use hookless::{Code, Dtype, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice};
+use pyo3::types::PySlice;
 
 use crate::array::Array;
 use crate::failure;
@@ -36,8 +36,8 @@ const CACHE_AFTER: usize = 16;
 pub(crate) enum Source<'a, 'py> {
     /// They are put into memory of the values' own, later.
     Fill(&'a mut Targets),
-    /// Arrays are read-only views of `owner`, in which the region begins at `start`; bytes are copied as in `Fill`.
-    View { owner: Bound<'py, PyBytes>, start: usize, targets: &'a mut Targets },
+    /// Arrays are read-only views of `region`, which `owner` keeps alive; bytes are copied as in `Fill`.
+    View { owner: Bound<'py, PyAny>, region: &'a [u8], targets: &'a mut Targets },
 }
 
 /// Builds Python objects.
@@ -206,13 +206,13 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         let made = match (data, &mut self.source) {
             (Data::Inline(bytes), _) => ndarray::copy(&descr, class, &head, bytes)?,
             (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, class, &head, targets)?,
-            (Data::Region { offset, len }, Source::View { owner, start, targets }) => {
+            (Data::Region { offset, len }, Source::View { owner, region, targets }) => {
                 // The plan counts this entry too; nothing needs to be put in.
                 targets.skip()?;
-                let from = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(*start));
-                let part = from
+                let part = usize::try_from(offset)
+                    .ok()
                     .zip(usize::try_from(len).ok())
-                    .and_then(|(from, len)| owner.as_bytes().get(from..from.checked_add(len)?));
+                    .and_then(|(from, len)| region.get(from..from.checked_add(len)?));
                 ndarray::view(&descr, class, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
             }
         };

@@ -12,9 +12,10 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView};
 use crate::build::{PyBuilder, Source};
 use crate::errors::{decode_error, decode_memory, encode_error, encode_memory};
 use crate::ffi::fallible::{self, Str};
+use crate::ffi::mapped::Mapped;
 use crate::ffi::targets::Targets;
 use crate::ffi::{buffer, make};
-use crate::inbox::{Inbox, check_value};
+use crate::inbox::{Inbox, check_value, copied};
 use crate::limits::{Limits, chosen};
 use crate::region::{Entry, Gathered};
 use crate::typed::converted;
@@ -232,11 +233,11 @@ pub(crate) fn loads<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     if let Ok(bytes) = data.cast_exact::<PyBytes>() {
-        return load_slice(py, bytes.as_bytes(), &chosen(limits), (!copy).then_some(bytes));
+        return load_slice(py, bytes.as_bytes(), &chosen(limits), (!copy).then(|| Views::of(bytes)));
     }
     if let Some((owner, start, len)) = view_of_bytes(data)? {
         let part = owner.as_bytes().get(start..start + len).unwrap_or_default();
-        return load_slice(py, part, &chosen(limits), (!copy).then_some(&owner));
+        return load_slice(py, part, &chosen(limits), (!copy).then(|| Views::of(&owner)));
     }
     if !copy {
         return Err(PyValueError::new_err(
@@ -262,12 +263,43 @@ fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, P
         .map(|start| (owner, start, len)))
 }
 
-/// Decodes a frame that lies in memory that cannot change; as views of `views`, in which it lies, when that is given.
+/// Decodes one VALUE frame that lies in a read-only mapping, between two offsets, with arrays that are views of it. See `hookless.load`.
+///
+/// Raises as `loads`, and ValueError for a buffer that can be written to.
+#[pyfunction]
+#[pyo3(signature = (map, start, end, *, limits=None))]
+pub(crate) fn view_mapped<'py>(
+    map: &Bound<'py, PyAny>,
+    start: usize,
+    end: usize,
+    limits: Option<&Bound<'py, Limits>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = map.py();
+    let owner = Bound::new(py, Mapped::of(map)?).map_err(|error| decode_memory(py, error))?;
+    let data = owner.get().bytes().get(start..end).unwrap_or_default();
+    let views = Views { owner: owner.as_any().clone(), shared: true };
+    load_slice(py, data, &chosen(limits), Some(views)).map_err(|error| decode_memory(py, error))
+}
+
+/// What arrays are views of.
+struct Views<'py> {
+    owner: Bound<'py, PyAny>,
+    /// Whether somebody else may write to it.
+    shared: bool,
+}
+
+impl<'py> Views<'py> {
+    fn of(owner: &Bound<'py, PyBytes>) -> Self {
+        Views { owner: owner.as_any().clone(), shared: false }
+    }
+}
+
+/// Decodes a frame that lies in memory that cannot change, or in `views`, of which its arrays are views then.
 fn load_slice<'py>(
     py: Python<'py>,
     data: &[u8],
     limits: &Core,
-    views: Option<&Bound<'py, PyBytes>>,
+    views: Option<Views<'py>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let refuse = |error: Error| decode_error(py, &error);
     // Warmed up before a byte is looked at.
@@ -275,15 +307,18 @@ fn load_slice<'py>(
     crate::warm::warm(py)?;
     let frame = split(data, limits).map_err(refuse)?;
     check_value(&frame.head).map_err(refuse)?;
-    let source = match views {
-        Some(owner) => {
-            let start = frame.region.as_ptr() as usize - owner.as_bytes().as_ptr() as usize;
-            Source::View { owner: owner.clone(), start, targets: &mut targets }
+    let own;
+    let (body, source) = match views {
+        Some(Views { owner, shared }) => {
+            // What decides the shape of a value is looked at more than once.
+            own = if shared { copied(frame.body).map_err(refuse)? } else { Vec::new() };
+            let body = if shared { own.as_slice() } else { frame.body };
+            (body, Source::View { owner, region: frame.region, targets: &mut targets })
         }
-        None => Source::Fill(&mut targets),
+        None => (frame.body, Source::Fill(&mut targets)),
     };
     let mut builder = PyBuilder::new(py, source)?;
-    let built = read(frame.body, &frame.head, limits, &mut builder);
+    let built = read(body, &frame.head, limits, &mut builder);
     if let Some(interrupt) = builder.interrupted.take() {
         return Err(interrupt);
     }

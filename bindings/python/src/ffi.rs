@@ -10,6 +10,7 @@ pub(crate) mod code;
 pub(crate) mod descriptor;
 pub(crate) mod fallible;
 pub(crate) mod make;
+pub(crate) mod mapped;
 pub(crate) mod ndarray;
 pub(crate) mod pinned;
 pub(crate) mod raised;

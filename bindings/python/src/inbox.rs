@@ -196,7 +196,8 @@ impl Inbox {
     }
 }
 
-fn copied(bytes: &[u8]) -> hookless::Result<Vec<u8>> {
+/// A copy that can be refused.
+pub(crate) fn copied(bytes: &[u8]) -> hookless::Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
     copy.extend_from_slice(bytes);

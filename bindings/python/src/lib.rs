@@ -42,7 +42,7 @@ pub mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{dumps, encodable, encode, py_decode, py_loads, through_rust};
+    use super::codec::{dumps, encodable, encode, py_decode, py_loads, through_rust, view_mapped};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]

@@ -36,10 +36,15 @@ HEAVY = [
     "msgspec",
     "pandas",
 ]
+CARRIERS = [
+    *("hookless._framing", "hookless._mapped", "hookless.events"),
+    *("hookless.http", "hookless.pools", "hookless.sse", "hookless.streams", "hookless.zmq"),
+    *("zmq", "aiohttp", "asyncio", "binascii", "mmap", "dataclasses", "concurrent"),
+]
 UNSAFE = ["pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "ctypes", "multiprocessing"]
 
 
-@pytest.mark.parametrize("module", HEAVY + UNSAFE)
+@pytest.mark.parametrize("module", HEAVY + UNSAFE + CARRIERS)
 def test_import_is_light(module: str) -> None:
     """`import hookless` alone imports no value module, and nothing that could unpickle."""
     assert module not in run(IMPORTED).split()

@@ -44,7 +44,7 @@ from hookless.errors import (
     Truncated,
     WorkerDied,
 )
-from hookless.files import dump, load
+from hookless.files import dump, load, load_all
 from hookless.records import EnumValue, NamedRecord, Record
 from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 
@@ -52,6 +52,11 @@ from hookless.remote import RemoteError, RemoteErrorGroup, RemoteExit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hookless import aio
+    from hookless import http as http
+    from hookless import pools as pools
+    from hookless import sse as sse
+    from hookless import streams as streams
+    from hookless import zmq as zmq
     from hookless._lossy import lossy
     from hookless._stream import Stream
     from hookless._typed.arrays import ArraySpec
@@ -69,13 +74,17 @@ else:
         "lossy": "hookless._lossy",
     }
 
+    # Modules that are attributes without an import statement. Those of carriers are not in `__all__`: one of
+    # them may need a package that is not there.
+    _MODULES = ("aio", "http", "pools", "sse", "streams", "zmq")
+
     def __getattr__(name: str) -> object:
-        if name not in _LATER and name != "aio":
+        if name not in _LATER and name not in _MODULES:
             raise AttributeError(f"module 'hookless' has no attribute {name!r}")
         from importlib import import_module
 
-        if name == "aio":
-            return import_module("hookless.aio")
+        if name in _MODULES:
+            return import_module(f"hookless.{name}")
         return getattr(import_module(_LATER[name]), name)
 
 
@@ -120,6 +129,7 @@ __all__ = [
     "dumps",
     "encode",
     "load",
+    "load_all",
     "loads",
     "lossy",
     "use_numpy",

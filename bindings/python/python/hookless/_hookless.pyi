@@ -35,6 +35,7 @@ __all__ = [
     "through_rust",
     "trace_frame",
     "use_numpy",
+    "view_mapped",
     "warm_up",
 ]
 
@@ -115,6 +116,11 @@ def decode(
 def decode(
     parts: Iterable[Buffer], *, type: Any = None, limits: Limits | None = None, copy: bool = True
 ) -> Any: ...
+def view_mapped(map: Buffer, start: int, end: int, *, limits: Limits | None = None) -> Any:
+    """Decode the VALUE frame between two offsets of a read-only mapping. Large arrays are views of it, which
+    may neither be closed nor resized then. Raises as `loads`, and ValueError for what can be written to.
+    """
+
 def through_rust(data: bytes, *, limits: Limits | None = None) -> bytes:
     """Decode a VALUE frame as a Rust program does, and encode it again: for tests that compare both."""
 

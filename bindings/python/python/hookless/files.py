@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 
-from hookless._hookless import Decoder, encode, loads
+from hookless._hookless import encode, loads
 from hookless.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from os import PathLike
     from typing import Any, Protocol, TypeVar, overload
 
-    from hookless._hookless import Limits, _Adapter
+    from hookless._hookless import Frame, Limits, _Adapter
 
     _T = TypeVar("_T")
 
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
     class _Writable(Protocol):
         def write(self, data: memoryview, /) -> object: ...
 
+    _File = str | PathLike[str] | _Readable
 
-__all__ = ["dump", "load"]
 
-# The head of a frame (proto/frame.md), and the kind of frame that a file holds.
-_HEAD = 32
-_VALUE = 1
+__all__ = ["dump", "load", "load_all"]
 
 # At most so much is asked of a file at once, whatever length a head announces.
 _CHUNK = 1 << 20
@@ -59,52 +58,112 @@ def dump(
 if TYPE_CHECKING:
 
     @overload
-    def load(file: _Readable, *, type: type[_T] | _Adapter[_T], limits: Limits | None = None) -> _T: ...
+    def load(
+        file: _File, *, type: type[_T] | _Adapter[_T], limits: Limits | None = None, mmap: bool = False
+    ) -> _T: ...
     @overload
-    def load(file: _Readable, *, type: Any = None, limits: Limits | None = None) -> Any: ...
+    def load(file: _File, *, type: Any = None, limits: Limits | None = None, mmap: bool = False) -> Any: ...
 
 
-def load(file: _Readable, *, type: Any = None, limits: Limits | None = None) -> Any:
-    """Read exactly one frame from a binary file, and return its value; as a `type`, if given (`convert`).
+def load(file: _File, *, type: Any = None, limits: Limits | None = None, mmap: bool = False) -> Any:
+    """Read one frame from a binary file, and return its value; as a `type`, if given (`convert`).
 
-    Nothing is read past the frame's end. Raises DecodeError; Truncated where the file ends too soon.
+    An open file is read to the frame's last byte and no further. A file that is given by its name has to be
+    exactly one frame. With `mmap=True` the file, which may be open or named, is one frame that is mapped into
+    memory: arrays of 16 384 bytes and more are read-only views of it, and all else is copied. **Only for
+    files that nobody who is not trusted may write to**: elements of an array that was checked once change
+    when the file is written to, and when it is cut short, reading them ends the process (SIGBUS).
+
+    Raises DecodeError: Truncated where the file ends too soon, and so at its end. `load_all` reads all.
     """
     if type is None:
-        return _load(file, limits)
+        return _load(file, limits, mmap)
     from hookless._typed.conversion import conversion
 
     convert = conversion(type)
-    return convert(_load(file, limits))
+    return convert(_load(file, limits, mmap))
 
 
-def _load(file: _Readable, limits: Limits | None) -> Any:
-    decoder = Decoder(limits=limits)
-    head = bytearray()
-    for chunk in _chunks(file, _HEAD):
-        decoder.feed(chunk)
-        head += chunk
-    if len(head) == _HEAD:
-        # The decoder has checked the head, its lengths against the limits among it.
-        if head[5] != _VALUE:
-            message = "a file holds VALUE frames; this one belongs to a session"
-            raise DecodeError(message, code="unknown_frame_kind", offset=5)
-        body, data = int.from_bytes(head[16:24]), int.from_bytes(head[24:32])
-        padding = -(_HEAD + body) % 64 if data else 0
-        for chunk in _chunks(file, body + padding + data):
-            for frame in decoder.feed(chunk):
-                return frame.value
-    decoder.finish()
-    # The file ended before a first byte, which `loads` calls by its name as well.
-    return loads(b"")
+if TYPE_CHECKING:
+
+    @overload
+    def load_all(
+        file: _File, *, type: type[_T] | _Adapter[_T], limits: Limits | None = None, mmap: bool = False
+    ) -> Iterator[_T]: ...
+    @overload
+    def load_all(
+        file: _File, *, type: Any = None, limits: Limits | None = None, mmap: bool = False
+    ) -> Iterator[Any]: ...
 
 
-def _chunks(file: _Readable, count: int) -> Iterator[bytes]:
-    """Yield the next `count` bytes as they come; fewer where the file ends."""
-    while count > 0:
-        chunk = file.read(min(count, _CHUNK))
+def load_all(
+    file: _File, *, type: Any = None, limits: Limits | None = None, mmap: bool = False
+) -> Iterator[Any]:
+    """Yield the values of a binary file's frames, one by one, up to its end. Arguments are as in `load`.
+
+    An open file is read from where it stands, unless it is mapped. Raises DecodeError at the first frame that
+    is refused, after the values of those before it; Truncated where the file ends inside a frame.
+    """
+    if type is None:
+        return _load_all(file, limits, mmap)
+    from hookless._typed.conversion import conversion
+
+    return map(conversion(type), _load_all(file, limits, mmap))
+
+
+def _load(file: Any, limits: Limits | None, mmap: bool) -> Any:
+    if mmap:
+        from hookless._mapped import load_mapped
+
+        return load_mapped(file, limits)
+    if not _is_path(file):
+        return _one(file, limits)
+    with open(file, "rb") as opened:
+        value = _one(opened, limits)
+        if opened.read(1):
+            message = "bytes after the end; `load_all` reads a file of several frames"
+            raise DecodeError(message, code="trailing_bytes", offset=opened.tell() - 1)
+        return value
+
+
+def _load_all(file: Any, limits: Limits | None, mmap: bool) -> Iterator[Any]:
+    if mmap:
+        from hookless._mapped import load_mapped_all
+
+        yield from load_mapped_all(file, limits)
+    elif _is_path(file):
+        with open(file, "rb") as opened:
+            yield from _load_all(opened, limits, mmap)
+    else:
+        while (frame := _frame(file, limits)) is not None:
+            yield frame.value
+
+
+def _is_path(file: object) -> bool:
+    # As isinstance(file, os.PathLike), of whatever has been imported.
+    return isinstance(file, str) or hasattr(file, "__fspath__")
+
+
+def _one(file: _Readable, limits: Limits | None) -> Any:
+    frame = _frame(file, limits)
+    # A file that ends before a first byte is called what `loads` calls it.
+    return loads(b"") if frame is None else frame.value
+
+
+def _frame(file: _Readable, limits: Limits | None) -> Frame | None:
+    """Read one frame; None where the file ends before its first byte."""
+    # Whoever reads no file does not pay for the import.
+    from hookless._framing import OneFrame
+
+    incoming = OneFrame(limits)
+    while incoming.wanted:
+        chunk = file.read(min(incoming.wanted, _CHUNK))
         if chunk is None:
             raise BlockingIOError("the file is non-blocking and empty; hookless.load needs one that waits")
         if not chunk:
-            return
-        count -= len(chunk)
-        yield chunk
+            break
+        frame = incoming.take(chunk)
+        if frame is not None:
+            return frame
+    incoming.finish()
+    return None

@@ -8,9 +8,10 @@ use numpy::npyffi::{self, NpyTypes, PY_ARRAY_API};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyBytes, PyTuple, PyType};
 
 use super::make::owned;
+use super::mapped::Mapped;
 use super::targets::Targets;
 
 /// NumPy's number for the dtype object.
@@ -52,7 +53,7 @@ pub(crate) fn copy<'py>(
     Ok(array.into_any())
 }
 
-/// A read-only array over bytes that `owner` keeps alive and unchanged.
+/// A read-only array over bytes that `owner`, which is bytes or a `Mapped`, keeps alive.
 ///
 /// # Errors
 /// `bad_data_length` when they are not exactly the elements.
@@ -61,12 +62,16 @@ pub(crate) fn view<'py>(
     class: Option<&Bound<'py, PyType>>,
     head: &ArrayHead,
     bytes: &[u8],
-    owner: &Bound<'py, pyo3::types::PyBytes>,
+    owner: &Bound<'py, PyAny>,
 ) -> Result<Bound<'py, PyAny>> {
-    let all = owner.as_bytes().as_ptr_range();
     let part = bytes.as_ptr_range();
-    let inside = all.start <= part.start && part.end <= all.end;
-    if !inside || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
+    let inside = |all: &[u8]| all.as_ptr_range().start <= part.start && part.end <= all.as_ptr_range().end;
+    // Bytes first: whoever maps no file has no class for it made.
+    let lies_there = match owner.cast_exact::<PyBytes>() {
+        Ok(owner) => inside(owner.as_bytes()),
+        Err(_) => owner.cast_exact::<Mapped>().is_ok_and(|owner| inside(owner.get().bytes())),
+    };
+    if !lies_there || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));
     }
     let flags = if head.shape().order() == Order::F {
@@ -76,14 +81,10 @@ pub(crate) fn view<'py>(
     };
     let array = new_array(descr, class, head.shape(), bytes.as_ptr().cast_mut().cast(), flags)?;
     check_size(&array, head)?;
-    // SAFETY: the bytes lie inside `owner`, whose contents never change; the array keeps it alive and, without the flag WRITEABLE, never
+    // SAFETY: the bytes lie inside `owner`, which never moves them; the array keeps it alive and, without the flag WRITEABLE, never
     // writes. SetBaseObject takes over the reference, also when it fails.
     let status = unsafe {
-        PY_ARRAY_API.PyArray_SetBaseObject(
-            owner.py(),
-            array.as_array_ptr(),
-            owner.clone().into_any().into_ptr(),
-        )
+        PY_ARRAY_API.PyArray_SetBaseObject(owner.py(), array.as_array_ptr(), owner.clone().into_ptr())
     };
     if status != 0 { Err(unsupported(owner.py())) } else { Ok(array.into_any()) }
 }

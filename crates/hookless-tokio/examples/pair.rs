@@ -14,14 +14,14 @@ async fn main() -> Result<(), Error> {
     // 32 MB, sent from where they lie.
     let rows = Array2::from_shape_fn((4000, 1000), |(row, _)| row as f64);
     let rows = Array::from_ndarray(&rows).map_err(Error::Refused)?;
-    let mean: f64 = host.request(Request::function("mean").arg(rows))?.typed().await?;
+    let mean: f64 = host.request(Request::function("example:mean").arg(rows))?.typed().await?;
     println!("mean: {mean}");
 
-    let mut items = host.stream(Request::function("count").arg(3u32))?;
+    let mut items = host.stream(Request::function("example:count").arg(3u32))?;
     while let Some(item) = items.next_typed::<u32>().await {
         println!("item: {}", item?);
     }
-    match host.call("peek", ["/etc/passwd".into()], []).await {
+    match host.call("example:peek", ["/etc/passwd".into()], []).await {
         Err(Error::Remote(error)) => println!("the child is held back: {error}"),
         other => println!("the child read it: {other:?}"),
     }

@@ -2,10 +2,10 @@
 //!
 //! ```python
 //! ours, theirs = socket.socketpair()
-//! subprocess.Popen(["target/debug/examples/worker"], stdin=theirs)
+//! subprocess.Popen(["target/debug/examples/worker"], stdin=theirs.fileno())
 //! theirs.close()
 //! with hookless.Worker.attach(ours) as worker:
-//!     worker.call("mean", numpy.arange(10.0))
+//!     worker.call("example:mean", numpy.arange(10.0))
 //! ```
 
 use hookless_tokio::{Arguments, Context, Error, Failure, Items, Worker};
@@ -39,7 +39,10 @@ async fn peek(_: Context, arguments: Arguments) -> Result<u64, Failure> {
 }
 
 fn main() -> Result<(), Error> {
-    let worker = Worker::new().blocking("mean", mean).stream("count", count).function("peek", peek);
+    let worker = Worker::new()
+        .blocking("example:mean", mean)
+        .stream("example:count", count)
+        .function("example:peek", peek);
     // Before any thread starts, it gives up nearly everything, unless it is told not to.
     let is_open = std::env::args().nth(1).as_deref() == Some("--open");
     if is_open { worker.run() } else { worker.strict().run() }

@@ -15,7 +15,7 @@ use crate::host::post::{Ended, Mailbox, Shared};
 
 /// A call that was made. Awaiting it gives its result.
 ///
-/// It needs nobody to poll it: the session goes on by itself.
+/// It needs nobody to poll it, but for its deadline: the session goes on by itself, and keeps what comes within its limits (L10).
 ///
 /// # Cancel safety
 /// The call is this object, not a future of it: dropping it before it has ended cancels the call (S14), and the session goes on. The

@@ -78,7 +78,8 @@ impl Request {
         self
     }
 
-    /// How long the answer may take; of a stream, each item, counted from when it is asked for.
+    /// How long the answer may take, counted from the call; of a stream, each item, from when it is asked for. It is looked at while the
+    /// call, or its next item or event, is awaited.
     pub fn deadline(mut self, after: Duration) -> Request {
         self.deadline = Some(after);
         self

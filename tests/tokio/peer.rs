@@ -1,66 +1,14 @@
-//! Hosts and workers against bytes: a peer that is written by hand, and a clock that stands still while anything is to be done.
+//! Hosts against bytes: a peer that is written by hand, and a clock that stands still while anything is to be done.
 
 use std::time::Duration;
 
-use bytes::BytesMut;
-use hookless::frame::{Frame, FrameKind, OwnedParts};
-use hookless::session::{Hello, Role};
+use hookless::frame::{FrameKind, OwnedParts};
+use hookless::session::Role;
 use hookless::{Code, Limits, Value};
-use hookless_tokio::{Error, FrameCodec, Host, Request, Settings, Worker};
+use hookless_tokio::{Error, Host, Request, Settings};
+use support::by_hand::{Peer, control, frame, hello, pair};
 use support::vectors::{accept, reject};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-use tokio_util::codec::Decoder;
-
-/// The other end of a stream.
-struct Peer {
-    stream: DuplexStream,
-    codec: FrameCodec,
-    buffer: BytesMut,
-}
-
-impl Peer {
-    async fn say(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).await.unwrap();
-    }
-
-    /// The next frame; none at the end of the stream.
-    async fn hear(&mut self) -> Option<Frame> {
-        loop {
-            if let Some(frame) = self.codec.decode(&mut self.buffer).unwrap() {
-                return Some(frame);
-            }
-            if self.stream.read_buf(&mut self.buffer).await.unwrap() == 0 {
-                return None;
-            }
-        }
-    }
-
-    /// The next frame is of this kind and call.
-    async fn expect(&mut self, kind: FrameKind, id: u64) -> Value {
-        let frame = self.hear().await.expect("a frame");
-        assert_eq!((frame.kind, frame.call_id), (kind, id), "{:?}", frame.value);
-        frame.value
-    }
-}
-
-fn hello(role: Role, limits: Limits) -> Vec<u8> {
-    control(FrameKind::Hello, 0, &Hello::of(role, limits).to_body().unwrap())
-}
-
-fn control(kind: FrameKind, id: u64, body: &[u8]) -> Vec<u8> {
-    OwnedParts::control(kind, id, body).unwrap().start
-}
-
-fn frame(kind: FrameKind, id: u64, value: Value) -> Vec<u8> {
-    let parts = OwnedParts::encode(value, kind, id, &Limits::default()).unwrap();
-    assert!(parts.region.is_empty());
-    parts.start
-}
-
-fn pair(room: usize) -> (DuplexStream, Peer) {
-    let (ours, theirs) = duplex(room);
-    (ours, Peer { stream: theirs, codec: FrameCodec::new(Limits::generous()), buffer: BytesMut::new() })
-}
+use tokio::io::AsyncWriteExt;
 
 /// A host, and the worker's end of its stream, which have greeted.
 async fn attached(settings: Settings, room: usize) -> (Host, Peer) {
@@ -397,84 +345,4 @@ async fn s17_what_the_peer_does_not_take_is_refused_and_nothing_is_sent() {
     assert_eq!((code(&refused), refused.ends_session()), (Code::BodyLimit, false));
     assert!(refused.to_string().contains("peer's limit"), "{refused}");
     assert!(host.request("x").is_ok());
-}
-
-/// A worker, and the host's end of its stream, which have greeted.
-async fn served(worker: Worker) -> (tokio::task::JoinHandle<Result<(), Error>>, Peer) {
-    let (ours, mut peer) = pair(1 << 20);
-    peer.say(&hello(Role::Host, Limits::default())).await;
-    let serving = tokio::spawn(worker.serve(ours));
-    peer.expect(FrameKind::Hello, 0).await;
-    (serving, peer)
-}
-
-fn called(id: u64, verb: i64) -> Vec<u8> {
-    let kwargs = Value::Dict(Vec::new());
-    let list = vec![verb.into(), "f".into(), Value::None, Value::Tuple(Vec::new()), kwargs];
-    frame(FrameKind::Call, id, Value::List(list))
-}
-
-#[tokio::test]
-async fn a_worker_refuses_a_host_that_breaks_a_rule() {
-    let cases = [
-        (called(2, 0), Code::UnknownCall),
-        (frame(FrameKind::Result, 1, Value::None), Code::UnexpectedFrame),
-        (control(FrameKind::Cancel, 1, b"\x90"), Code::UnknownCall),
-        (frame(FrameKind::Call, 1, Value::None), Code::BadCall),
-        (hello(Role::Host, Limits::default()), Code::UnexpectedFrame),
-        (b"\x80\x04".to_vec(), Code::BadMagic),
-    ];
-    for (bytes, wanted) in cases {
-        let (serving, mut peer) = served(Worker::new()).await;
-        peer.say(&bytes).await;
-        assert_eq!(code(&serving.await.unwrap().unwrap_err()), wanted);
-    }
-    let (serving, mut peer) = served(Worker::new()).await;
-    peer.say(&called(1, 0)[..40]).await;
-    drop(peer.stream);
-    assert_eq!(code(&serving.await.unwrap().unwrap_err()), Code::Truncated);
-}
-
-#[tokio::test]
-async fn a_worker_cancels_waits_for_credit_and_ends_in_order() {
-    let worker = Worker::new().stream("f", |_, _, mut items| async move {
-        for number in 0..3u32 {
-            items.send(number).await?;
-        }
-        Ok(())
-    });
-    let (serving, mut peer) = served(worker).await;
-    peer.say(&called(1, 2)).await;
-    peer.say(&control(FrameKind::Credit, 1, b"\x91\x02")).await;
-    assert_eq!(peer.expect(FrameKind::Item, 1).await, Value::from(0));
-    assert_eq!(peer.expect(FrameKind::Item, 1).await, Value::from(1));
-    peer.say(&control(FrameKind::Cancel, 1, b"\x90")).await;
-    peer.expect(FrameKind::Cancelled, 1).await;
-    // A stream that is asked for a result, and one that is left to the end.
-    peer.say(&called(2, 0)).await;
-    peer.expect(FrameKind::Error, 2).await;
-    peer.say(&called(3, 2)).await;
-    peer.say(&control(FrameKind::Shutdown, 0, b"\x90")).await;
-    peer.say(&control(FrameKind::Credit, 3, b"\x91\x05")).await;
-    for number in 0..3 {
-        assert_eq!(peer.expect(FrameKind::Item, 3).await, Value::from(number));
-    }
-    peer.expect(FrameKind::Result, 3).await;
-    assert!(peer.hear().await.is_none(), "it ends its stream");
-    serving.await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn s8_a_result_that_cannot_be_encoded_is_an_encode_error() {
-    let worker = Worker::new().function("f", |_, _| async {
-        let twice = vec![(Value::from(1), Value::None), (Value::from(true), Value::None)];
-        Ok(Value::Dict(twice))
-    });
-    let (ours, theirs) = duplex(1 << 20);
-    let serving = tokio::spawn(worker.serve(theirs));
-    let host = Host::attach(ours, Settings::default()).await.unwrap();
-    let Err(Error::Remote(error)) = host.call("f", [], []).await else { panic!() };
-    assert!(error.matches("hookless.EncodeError") && error.matches("TypeError"), "{error}");
-    host.close().await;
-    serving.await.unwrap().unwrap();
 }

@@ -203,6 +203,12 @@ async fn a_child_that_says_nothing_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_child_that_is_not_isolated_is_refused_where_that_is_asked_for() {
+    let refused = within(Launch::program(CHILD).confirm_isolation().start()).await;
+    assert!(matches!(refused, Err(Error::Isolation)), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_child_that_leaves_the_channel_to_another_process_has_ended_nevertheless() {
     let Err(Error::Died(death)) = within(Launch::program(CHILD).arg("hold").start()).await else { panic!() };
     assert_eq!(death.code(), Some(0));

@@ -4,6 +4,7 @@ mod call;
 mod driver;
 mod event;
 mod launch;
+mod mailbox;
 mod output;
 mod post;
 mod process;
@@ -156,6 +157,9 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::Refused`] if an argument cannot be encoded; the error that ended the session.
+    ///
+    /// # Panics
+    /// With a deadline, outside of a runtime of tokio.
     pub fn request(&self, request: impl Into<Request>) -> Result<Call, Error> {
         self.open(request.into(), false)
     }

@@ -11,7 +11,8 @@ use tokio::time::{Instant, Sleep};
 
 use crate::error::Error;
 use crate::host::event::Event;
-use crate::host::post::{Ended, Mailbox, Shared};
+use crate::host::mailbox::{Ended, Mailbox};
+use crate::host::post::Shared;
 
 /// A call that was made. Awaiting it gives its result.
 ///

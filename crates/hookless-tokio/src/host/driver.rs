@@ -17,8 +17,9 @@ use tokio::time::{Instant, Sleep};
 
 use crate::error::{Death, Error};
 use crate::host::event::Event;
+use crate::host::mailbox::Ended;
 use crate::host::output::Outputs;
-use crate::host::post::{Closing, Ended, Shared};
+use crate::host::post::{Closing, Shared};
 use crate::host::process::Process;
 use crate::link::{Link, Received};
 

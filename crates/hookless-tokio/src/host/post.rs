@@ -12,26 +12,11 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::host::event::{Event, Output};
+use crate::host::mailbox::{Ended, Mailbox};
 use crate::packet::Packet;
-
-/// Events that a call keeps while nobody asks; the oldest go first.
-const EVENTS: usize = 1024;
 
 /// Bytes of output that are kept: the last ones of both streams together.
 const KEPT: usize = 64 << 10;
-
-/// Bytes of output that a call is given.
-const OUTPUT: usize = 16 << 20;
-
-/// How a call ended.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    Returned(Value),
-    Failed(Value),
-    Cancelled,
-    /// The session is over.
-    Broken(Error),
-}
 
 /// A call that has still to be begun: by the driver, once it has taken what had come (S11).
 #[derive(Debug)]
@@ -41,24 +26,6 @@ pub(crate) struct Waiting {
     pub(crate) parts: OwnedParts,
     /// How many bytes had been received when the driver first saw it.
     pub(crate) since: Option<u64>,
-}
-
-/// What came for one call, and is not yet taken.
-#[derive(Debug)]
-pub(crate) struct Mailbox {
-    /// Its id, once it has begun.
-    pub(crate) id: Option<u64>,
-    wants_events: bool,
-    pub(crate) events: VecDeque<(Event, u64)>,
-    output_left: usize,
-    has_dropped: bool,
-    pub(crate) items: VecDeque<(Value, u64)>,
-    window: u32,
-    /// The largest item so far, by its cost (L10).
-    largest: u64,
-    /// How it ended, and what that costs until it is taken.
-    pub(crate) end: Option<(Ended, u64)>,
-    waker: Option<Waker>,
 }
 
 /// Why the session is to be ended by its own host.
@@ -153,21 +120,7 @@ impl Post {
     pub(crate) fn queue(&mut self, verb: Verb, parts: OwnedParts, wants_events: bool, window: u32) -> u64 {
         self.next_ticket += 1;
         let ticket = self.next_ticket;
-        self.boxes.insert(
-            ticket,
-            Mailbox {
-                id: None,
-                wants_events,
-                events: VecDeque::new(),
-                output_left: OUTPUT,
-                has_dropped: false,
-                items: VecDeque::new(),
-                window,
-                largest: 0,
-                end: None,
-                waker: None,
-            },
-        );
+        self.boxes.insert(ticket, Mailbox::new(wants_events, window));
         self.waiting.push_back(Waiting { ticket, verb, parts, since: None });
         self.wake_driver();
         ticket
@@ -319,14 +272,7 @@ impl Post {
             if !mailbox.wants_events || mailbox.id.is_none() || mailbox.end.is_some() {
                 continue;
             }
-            if let Some(left) = mailbox.output_left.checked_sub(len) {
-                mailbox.output_left = left;
-                released += mailbox.keep(event.clone(), 0);
-            } else if !mailbox.has_dropped {
-                // What is smaller and comes later is no part of it either.
-                (mailbox.output_left, mailbox.has_dropped) = (0, true);
-                released += mailbox.keep(Event::OutputDropped, 0);
-            }
+            released += mailbox.keep_output(&event, len);
         }
         self.release(released);
     }
@@ -365,35 +311,5 @@ impl Post {
         self.tickets.clear();
         self.owed.clear();
         self.wake_starter();
-    }
-}
-
-impl Mailbox {
-    pub(crate) fn wait(&mut self, cx: &Context<'_>) {
-        self.waker = Some(cx.waker().clone());
-    }
-
-    fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Keeps an event; gives the costs of those that had to go.
-    fn keep(&mut self, event: Event, cost: u64) -> u64 {
-        let mut released = 0;
-        let replaces = |(last, _): &(Event, u64)| {
-            matches!((last, &event), (Event::Progress { .. }, Event::Progress { .. }))
-        };
-        let is_full = self.events.len() >= EVENTS;
-        let gone = match self.events.back().is_some_and(replaces) {
-            true => self.events.pop_back(),
-            false if is_full => self.events.pop_front(),
-            false => None,
-        };
-        released += gone.map_or(0, |(_, cost)| cost);
-        self.events.push_back((event, cost));
-        self.wake();
-        released
     }
 }

@@ -78,5 +78,5 @@ def test_it_is_held_back(worker: hookless.Worker, tmp_path: Path) -> None:
     """The sandbox is in force before a function runs."""
     secret = tmp_path.parent / "secret"
     secret.write_text("secret")
-    with pytest.raises(hookless.RemoteError, match="Permission denied"):
+    with pytest.raises(PermissionError, match="Permission denied"):
         worker.call("example:peek", str(secret))

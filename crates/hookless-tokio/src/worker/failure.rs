@@ -1,6 +1,7 @@
 //! How a handler fails: what the host is told.
 
 use std::error::Error as StdError;
+use std::io;
 
 use hookless::{Entry, Report, Text, Value};
 
@@ -70,8 +71,27 @@ impl Failure {
     }
 }
 
-impl<E: StdError> From<E> for Failure {
+/// Python's class of an error of the system.
+fn class_of(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "FileNotFoundError",
+        io::ErrorKind::PermissionDenied => "PermissionError",
+        io::ErrorKind::AlreadyExists => "FileExistsError",
+        io::ErrorKind::IsADirectory => "IsADirectoryError",
+        io::ErrorKind::NotADirectory => "NotADirectoryError",
+        io::ErrorKind::TimedOut => "TimeoutError",
+        io::ErrorKind::BrokenPipe => "BrokenPipeError",
+        _ => "OSError",
+    }
+}
+
+/// An error of the system is one of Python's; any other is named by its type.
+impl<E: StdError + 'static> From<E> for Failure {
     fn from(error: E) -> Failure {
+        let any: &(dyn StdError + 'static) = &error;
+        if let Some(error) = any.downcast_ref::<io::Error>() {
+            return Failure::of("builtins", class_of(error), &["builtins.OSError"], error.to_string());
+        }
         let name = std::any::type_name::<E>();
         let name = name.split('<').next().unwrap_or_default();
         let (module, class) = name.rsplit_once("::").unwrap_or(("", name));

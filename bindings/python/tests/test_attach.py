@@ -114,11 +114,11 @@ def test_what_it_prints_goes_where_it_was_started(children: str) -> None:
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_standard_input(children: str, isolation: str) -> None:
+def test_standard_input(children: str, tmp_path: Path, isolation: str) -> None:
     """The channel is standard input, which the code finds empty; the outputs stay, and it leads a group."""
     before = holds()
     ours, theirs = socket.socketpair()
-    given = command("--stdin", "--isolation", isolation, "--path", children)
+    given = command("--stdin", "--isolation", isolation, "--path", children, "--scratch", str(tmp_path))
     with subprocess.Popen(
         given, stdin=theirs.fileno(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -419,7 +419,7 @@ fn unsafe_inventory_is_that_of_the_sources() {
     for name in found.keys() {
         assert!(name.starts_with("ffi/") || name == "array.rs", "unsafe code outside of ffi/: {name}");
     }
-    for package in ["hookless", "hookless-sandbox"] {
+    for package in ["hookless", "hookless-sandbox", "hookless-tokio"] {
         let lib = read(format!("crates/{package}/src/lib.rs"));
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{package} does not forbid unsafe code");
     }

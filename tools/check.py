@@ -32,6 +32,7 @@ def check(steps: Steps) -> None:
     """Run every check in `.venv`; cheap ones first."""
     venv = static(steps)
     rust_tests(steps)
+    rust_hosts(steps, venv)
     parts = [partial(python_tests, steps, venv, f"pytest test_{part}*", part=part) for part in PARTS]
     steps.together([*parts, partial(tests_of_tools, steps, venv)], AT_ONCE)
 
@@ -64,6 +65,13 @@ def static(steps: Steps) -> Environment:
 def rust_tests(steps: Steps) -> None:
     """Run the tests of the crates that need no Python."""
     steps.run("cargo test", "cargo", "test", "--locked", summary=cargo_tests)
+
+
+def rust_hosts(steps: Steps, venv: Environment) -> None:
+    """Run the tests of Rust hosts of Python children, which `cargo test` alone leaves out, and says so."""
+    command = ("cargo", "test", "--locked", "--test", "tokio_python")
+    env = {"HOOKLESS_PYTHON": str(venv.python), "HOOKLESS_PYTHON_REQUIRED": "1"}
+    steps.run("Rust hosts of Python children", *command, env=env, summary=cargo_tests)
 
 
 def tests_of_tools(steps: Steps, venv: Environment) -> None:

@@ -81,6 +81,17 @@ class Leg:
 # What frames one leg writes, all the others read.
 EXCHANGE = BINDING / "tests" / "exchange.py"
 
+# What is published can be packed, and builds from what was packed.
+PACKED = ("hookless", "hookless-sandbox", "hookless-tokio")
+PACKAGE = (
+    "cargo",
+    "package",
+    "--locked",
+    "--offline",
+    "--allow-dirty",
+    *(word for name in PACKED for word in ("-p", name)),
+)
+
 LEGS = (Leg("3.11", "2.0.2"), Leg("3.12", "none"), Leg("3.12", "1.26.4"), Leg("3.13", "newest"))
 
 
@@ -164,6 +175,8 @@ def main() -> None:
     steps = Steps("ci")
     venv = check.static(steps)
     check.rust_tests(steps)
+    check.rust_hosts(steps, venv)
+    steps.run("packages", *PACKAGE, summary=last_line)
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}
     steps.run("rustdoc", *docs, env=env)

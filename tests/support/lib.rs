@@ -5,6 +5,7 @@
 
 pub mod allocator;
 pub mod arrays;
+pub mod by_hand;
 pub mod check;
 pub mod craft;
 pub mod describe;

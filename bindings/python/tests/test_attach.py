@@ -113,6 +113,34 @@ def test_what_it_prints_goes_where_it_was_started(children: str) -> None:
     assert heard == []
 
 
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+def test_standard_input(children: str, tmp_path: Path, isolation: str) -> None:
+    """The channel is standard input, which the code finds empty; the outputs stay, and it leads a group."""
+    before = holds()
+    ours, theirs = socket.socketpair()
+    given = command("--stdin", "--isolation", isolation, "--path", children, "--scratch", str(tmp_path))
+    with subprocess.Popen(
+        given, stdin=theirs.fileno(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        theirs.close()
+        with Worker.attach(ours) as worker:
+            assert worker.call("jobs:read_stdin") == ""
+            assert worker.call("jobs:speak", "to standard output", "to standard error") == 1
+            assert worker.call("os:getpgid", 0) == process.pid
+        assert process.wait(PATIENCE) == 0
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.read() == "to standard output\nraw\n"
+        assert process.stderr.read() == "to standard error\n"
+    assert holds() == before
+
+
+def test_standard_input_that_is_no_socket() -> None:
+    """A terminal, a pipe or a file is none."""
+    refused = subprocess.run(command("--stdin"), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert refused.stderr == "hookless child: --stdin: standard input is no socket\n"
+
+
 @contextmanager
 def piped(*arguments: str, isolation: str = "none") -> Iterator[tuple[int, int, Process]]:
     """What to read from and to write to, and the process at the other ends of two pipes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import stat
 import sys
@@ -38,7 +39,10 @@ def _settings(options: argparse.Namespace) -> dict[str, object]:
         if not os.path.isdir(path):
             raise _UsageError(f"--path {given}: there is no such folder")
     limits = _limits(options.limits)
-    channel = {"fd": _socket(options.fd)} if options.fd is not None else _pipes()
+    if options.fd is not None:
+        channel = {"fd": _socket(options.fd)}
+    else:
+        channel = _standard_input() if options.stdin else _pipes()
     return {
         **channel,
         "report": -1,
@@ -79,6 +83,22 @@ def _socket(descriptor: int) -> int:
     if descriptor < 3 or not stat.S_ISSOCK(mode):
         raise _UsageError(f"--fd {descriptor}: that is no socket beside the standard streams")
     return descriptor
+
+
+def _standard_input() -> dict[str, int]:
+    """Take the channel from standard input, where a host put it that started this process, and end with that.
+
+    Such a host, as hookless-tokio has it, stops this process and what that has started by their group.
+    """
+    if not stat.S_ISSOCK(os.fstat(0).st_mode):
+        raise _UsageError("--stdin: standard input is no socket")
+    channel = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    with contextlib.suppress(PermissionError):  # It leads a group already.
+        os.setsid()
+    return {"fd": channel}
 
 
 def _pipes() -> dict[str, int]:

@@ -188,6 +188,11 @@ def _add_child(commands: _Commands) -> None:
         action="store_true",
         help="the channel: standard input and output; what the code prints goes to standard error",
     )
+    channel.add_argument(
+        "--stdin",
+        action="store_true",
+        help="the channel: standard input, a stream socket; standard output and error stay what they are",
+    )
     add("--path", metavar="DIR", action="append", default=[], help="a folder that code may be imported from")
     add(
         "--isolation",

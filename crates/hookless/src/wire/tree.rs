@@ -55,41 +55,35 @@ impl Tree {
 
     /// Calls `place` for each vector that waits for an entry of the region, in order of appearance.
     pub(crate) fn fill(value: &mut Value, place: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
+        Tree::each(value, &mut |bytes| if is_place(bytes, bytes.capacity()) { place(bytes) } else { Ok(()) })
+    }
+
+    /// Calls `act` for the bytes of each value that may lie in the region, in order of appearance: what is in key position may not.
+    pub(crate) fn each(value: &mut Value, act: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
         match value {
-            Value::Bytes(bytes) | Value::ByteArray(bytes) => {
-                if is_place(bytes, bytes.capacity()) {
-                    place(bytes)
-                } else {
-                    Ok(())
-                }
-            }
-            Value::Array(array) => Tree::fill_array(array, place),
-            Value::MaskedArray(masked) => {
-                masked.arrays_mut().try_for_each(|array| Tree::fill_array(array, place))
-            }
+            Value::Bytes(bytes) | Value::ByteArray(bytes) => act(bytes),
+            Value::Array(array) => act(array.data_mut()),
+            Value::MaskedArray(masked) => masked.arrays_mut().try_for_each(|array| act(array.data_mut())),
             Value::ObjectArray(array) => {
-                array.items_mut().iter_mut().try_for_each(|item| Tree::fill(item, place))
+                array.items_mut().iter_mut().try_for_each(|item| Tree::each(item, act))
             }
-            Value::TypedArray(array) => {
-                let data = array.data_mut();
-                if is_place(data, data.capacity()) { place(data) } else { Ok(()) }
-            }
+            Value::TypedArray(array) => act(array.data_mut()),
             Value::List(items) | Value::Tuple(items) => {
-                items.iter_mut().try_for_each(|item| Tree::fill(item, place))
+                items.iter_mut().try_for_each(|item| Tree::each(item, act))
             }
-            Value::Deque(deque) => deque.items.iter_mut().try_for_each(|item| Tree::fill(item, place)),
-            Value::Slice(parts) => parts.iter_mut().try_for_each(|part| Tree::fill(part, place)),
+            Value::Deque(deque) => deque.items.iter_mut().try_for_each(|item| Tree::each(item, act)),
+            Value::Slice(parts) => parts.iter_mut().try_for_each(|part| Tree::each(part, act)),
             Value::Dict(pairs) | Value::OrderedDict(pairs) | Value::Counter(pairs) => {
-                pairs.iter_mut().try_for_each(|(_, value)| Tree::fill(value, place))
+                pairs.iter_mut().try_for_each(|(_, value)| Tree::each(value, act))
             }
             Value::Record(record) => {
-                record.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place))
+                record.fields.iter_mut().try_for_each(|(_, field)| Tree::each(field, act))
             }
-            Value::EnumMember(member) => Tree::fill(&mut member.value, place),
+            Value::EnumMember(member) => Tree::each(&mut member.value, act),
             Value::Exception(report) => {
                 for entry in &mut report.entries {
-                    entry.args.iter_mut().try_for_each(|arg| Tree::fill(arg, place))?;
-                    entry.fields.iter_mut().try_for_each(|(_, field)| Tree::fill(field, place))?;
+                    entry.args.iter_mut().try_for_each(|arg| Tree::each(arg, act))?;
+                    entry.fields.iter_mut().try_for_each(|(_, field)| Tree::each(field, act))?;
                 }
                 Ok(())
             }
@@ -108,11 +102,6 @@ impl Tree {
             | Value::Element(_)
             | Value::StringArray(_) => Ok(()),
         }
-    }
-
-    fn fill_array(array: &mut Array, place: &mut impl FnMut(&mut Vec<u8>) -> Filled) -> Filled {
-        let data = array.data_mut();
-        if is_place(data, data.capacity()) { place(data) } else { Ok(()) }
     }
 }
 

@@ -176,6 +176,8 @@ def main() -> None:
     venv = check.static(steps)
     check.rust_tests(steps)
     check.rust_hosts(steps, venv)
+    # Also what other platforms would build, which no step before has asked for.
+    steps.run("fetch", "cargo", "fetch", "--locked")
     steps.run("packages", *PACKAGE, summary=last_line)
     docs = ("cargo", "doc", "--locked", "--workspace", "--no-deps")
     env = {"RUSTDOCFLAGS": "-D warnings", "PYO3_PYTHON": sys.executable}

@@ -162,7 +162,7 @@ def test_a_cancelled_call_that_does_not_end_is_stopped_in_the_background() -> No
 
 
 def test_a_loop_that_was_held_up_past_the_grace_reads_before_it_judges() -> None:
-    """More has come meanwhile than is taken in one turn; and what did not come in time is late all the same."""
+    """More has come meanwhile than is taken in one turn; what did not come in time is late all the same."""
 
     async def main() -> None:
         one, channel, child = begin(echo, grace=0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import gc
 import io
-import os
+import mmap
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -187,21 +187,31 @@ def test_an_open_file_can_be_mapped(file: Path) -> None:
         assert_same(hookless.load(opened, mmap=True), LARGE)
 
 
+def held(file: Path) -> int:
+    """How often this process has a file open or mapped."""
+    links = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    return links.count(file) + sum(line.endswith(f" {file}") for line in maps)
+
+
 def test_no_descriptor_is_left(file: Path) -> None:
     """Neither of a file that was read nor of one that was mapped, with and without errors."""
     file.write_bytes(SHORT + b"\n")
-    before = os.listdir("/proc/self/fd")
     for way in WAYS:
         with pytest.raises(hookless.DecodeError):
             WAYS[way](file)
     for _ in range(3):
         with pytest.raises(hookless.DecodeError):
             hookless.load(file, mmap=True)
+    # The file, its copy for the mapping, and the mapping.
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ):
+        assert held(file) == 3
     values = hookless.load_all(file)
     next(values)
+    assert held(file) == 1
     del values
     gc.collect()
-    assert os.listdir("/proc/self/fd") == before
+    assert held(file) == 0
 
 
 WRITER = """

@@ -166,7 +166,12 @@ def test_a_loop_that_was_held_up_past_the_grace_reads_before_it_judges() -> None
 
     async def main() -> None:
         one, channel, child = begin(echo, grace=0.1)
-        channel.peer = lambda channel, sent: sent[0] == "cancel" and channel.put("cancelled", sent[1])
+
+        def obey(channel: FakeChannel, sent: Sent) -> None:
+            if sent[0] == "cancel":
+                channel.put("cancelled", sent[1])
+
+        channel.peer = obey
         for _ in range(250):
             call = one.new_call(PLAIN)
             one.send_now(call, (0, "m:f", None, (), {}), 0)

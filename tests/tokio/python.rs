@@ -46,7 +46,7 @@ async fn every_vector_goes_to_python_and_back() {
     std::fs::write(folder.join("same.py"), script).unwrap();
     within(host.close()).await;
     let launch = Launch::python(python().unwrap()).isolation(Isolation::Auto).path(&folder);
-    let mut host = within(launch.clone().start()).await.unwrap();
+    let host = within(launch.start()).await.unwrap();
     let (mut seen, mut lacking) = (0, 0);
     for vector in accept().into_iter().filter(|vector| vector.for_decode() && vector.frame.len() < 1 << 20) {
         let Ok(value) = hookless::decode(&vector.frame, &hookless::Limits::default()) else { continue };

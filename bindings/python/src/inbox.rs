@@ -60,7 +60,7 @@ pub(crate) struct Arrived {
     pub(crate) head: Head,
     /// None for a control frame in a session; for a CALL that the child cannot hold, the DecodeError that says so (S18).
     pub(crate) value: Py<PyAny>,
-    /// The body of a control frame, and the beginning of a CALL's.
+    /// What the session reads of the body.
     pub(crate) body: Vec<u8>,
     /// L10: what it holds.
     pub(crate) cost: u64,
@@ -187,12 +187,7 @@ impl Inbox {
                     return Err(Error::new(Code::UnexpectedFrame).into());
                 };
                 let value = self.pending.take().unwrap_or_else(|| py.None());
-                let body = match head.kind {
-                    // The verb of a call, by which the session knows a stream.
-                    FrameKind::Call => copied(self.assembler.body().get(..2).unwrap_or_default())?,
-                    kind if kind.carries_value() => Vec::new(),
-                    _ => copied(self.assembler.body())?,
-                };
+                let body = copied(self.assembler.told_to_session())?;
                 self.targets.complete(py)?;
                 let cost = self.assembler.reset();
                 Ok(Some(Arrived { head, value, body, cost }))

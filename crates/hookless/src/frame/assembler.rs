@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::frame::undelivered::Undelivered;
 use crate::frame::whole::check_zero;
-use crate::frame::{HEAD_LEN, Head, read_body};
+use crate::frame::{FrameKind, HEAD_LEN, Head, read_body};
 use crate::limits::Limits;
 use crate::memory::{self, Full};
 use crate::wire::{Build, Plan, Slot, Tree, wide};
@@ -124,6 +124,15 @@ impl Assembler {
     /// The body, once it is complete.
     pub fn body(&self) -> &[u8] {
         &self.body
+    }
+
+    /// What the session reads of a body that is complete: all of a control frame's, and of a CALL's the beginning, which has its verb.
+    pub fn told_to_session(&self) -> &[u8] {
+        match self.head {
+            Some(Head { kind: FrameKind::Call, .. }) => self.body.get(..2).unwrap_or_default(),
+            Some(head) if head.kind.carries_value() => &[],
+            _ => &self.body,
+        }
     }
 
     /// The entries of the data region, once [`Assembler::build`] has read the body.

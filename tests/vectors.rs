@@ -3,7 +3,7 @@
 //! Each test runs all vectors and then names every one that failed, so that one change shows its whole effect.
 
 use hookless::frame::{Decoder, Frame};
-use hookless::{Error, Value, decode, encode};
+use hookless::{Code, Error, Limits, Value, decode, encode};
 use support::describe::{describe, normal};
 use support::vectors::{By, Vector, accept, reject};
 
@@ -172,6 +172,20 @@ fn reject_in_one_feed() {
         match push(vector, 1) {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("a byte at a time: {error}")),
+        }
+    });
+}
+
+/// What an encoder refuses for its length is what a decoder would refuse.
+#[test]
+fn l2_is_exact_for_every_kind_of_value() {
+    all(&accept(), |vector| {
+        let Ok(value) = decode(&vector.frame, &vector.limits) else { return Ok(()) };
+        let body = u64::from_be_bytes(vector.frame[16..24].try_into().unwrap());
+        let within = |body| encode(&value, &Limits { body, ..vector.limits.clone() });
+        match (within(body), within(body - 1)) {
+            (Ok(again), Err(error)) if error.code() == Code::BodyLimit && again == vector.frame => Ok(()),
+            (at, past) => Err(format!("at the limit {:?}, one past {:?}", at.err(), past.err())),
         }
     });
 }

@@ -1,11 +1,12 @@
 //! Hosts against bytes: a peer that is written by hand, and a clock that stands still while anything is to be done.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hookless::frame::{FrameKind, OwnedParts};
-use hookless::session::Role;
+use hookless::session::{self, Role};
 use hookless::{Code, Limits, Value};
-use hookless_tokio::{Error, Host, Request, Settings};
+use hookless_tokio::{Error, Event, Host, Request, Settings};
 use support::by_hand::{Peer, control, frame, hello, pair};
 use support::vectors::{accept, reject};
 use tokio::io::AsyncWriteExt;
@@ -209,6 +210,32 @@ async fn l10_answers_that_nobody_takes_are_bounded() {
         }
         assert_eq!(host.error().as_ref().map(code), (!is_taken).then_some(Code::UndeliveredLimit));
     }
+}
+
+#[tokio::test]
+async fn l10_a_log_of_no_call_is_kept_once_however_many_are_told() {
+    let (host, mut peer) = fresh().await;
+    let mut calls: Vec<_> = (0..3).map(|_| host.request(Request::function("x").events()).unwrap()).collect();
+    for id in 1..=3 {
+        peer.expect(FrameKind::Call, id).await;
+    }
+    let log = session::Log {
+        level: 30,
+        logger: "x",
+        message: "to all",
+        created: 1.5,
+        path: "",
+        line: 0,
+        function: "",
+    };
+    peer.say(&control(FrameKind::Log, 0, &log.to_body().unwrap())).await;
+    let mut told = Vec::new();
+    for call in &mut calls {
+        let Some(Event::Log(log)) = call.next_event().await else { panic!() };
+        told.push(log);
+    }
+    assert_eq!(told[0].message, "to all");
+    assert!(told.iter().all(|log| Arc::ptr_eq(log, &told[0])));
 }
 
 #[tokio::test]

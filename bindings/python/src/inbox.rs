@@ -1,7 +1,8 @@
 //! Frames of Python values from a stream of bytes: the pure assembler, and the memory of the objects it fills.
 
 use hookless::frame::{Assembler, FrameKind, Head, Want};
-use hookless::{Code, Error, Limits};
+use hookless::wire::BytesKind;
+use hookless::{Class, Code, Error, Limits};
 use pyo3::prelude::*;
 
 use crate::build::{PyBuilder, Source};
@@ -15,6 +16,8 @@ pub(crate) struct Inbox {
     pending: Option<Py<PyAny>>,
     /// Whether a session reads the control frames, of which no value is built then.
     in_session: bool,
+    /// Whether it is a worker's child that reads.
+    in_child: bool,
     /// Whether arrays may have NumPy imported: in a child, by what its host sends.
     imports_numpy: bool,
     /// F14: the length of the one frame, where it is known beforehand.
@@ -55,9 +58,9 @@ impl Failed {
 /// A frame that is complete.
 pub(crate) struct Arrived {
     pub(crate) head: Head,
-    /// None for a control frame in a session.
+    /// None for a control frame in a session; for a CALL that the child cannot hold, the DecodeError that says so (S18).
     pub(crate) value: Py<PyAny>,
-    /// The body of a control frame, and the beginning of a CALL's.
+    /// What the session reads of the body.
     pub(crate) body: Vec<u8>,
     /// L10: what it holds.
     pub(crate) cost: u64,
@@ -70,6 +73,7 @@ impl Inbox {
             targets: Targets::default(),
             pending: None,
             in_session: false,
+            in_child: false,
             imports_numpy: false,
             exactly: None,
         }
@@ -77,7 +81,7 @@ impl Inbox {
 
     /// For frames whose control bodies the session reads; in a worker's child or not.
     pub(crate) fn of_session(limits: Limits, in_child: bool) -> Inbox {
-        Inbox { in_session: true, imports_numpy: in_child, ..Inbox::new(limits) }
+        Inbox { in_session: true, in_child, imports_numpy: in_child, ..Inbox::new(limits) }
     }
 
     /// Imports NumPy before the first large array is built, where that is wanted, so that there is one copy of it and no more. Whether the
@@ -168,8 +172,10 @@ impl Inbox {
                 if let Some(interrupt) = builder.interrupted.take() {
                     return Err(Failed::Python(interrupt));
                 }
-                let value = built?;
-                self.pending = Some(value.unbind());
+                self.pending = Some(match built {
+                    Err(error) if self.can_answer(&error) => self.refuse(py, &error)?,
+                    built => built?.unbind(),
+                });
                 Ok(None)
             }
             Want::Check { index } => {
@@ -181,18 +187,33 @@ impl Inbox {
                     return Err(Error::new(Code::UnexpectedFrame).into());
                 };
                 let value = self.pending.take().unwrap_or_else(|| py.None());
-                let body = match head.kind {
-                    // The verb of a call, by which the session knows a stream.
-                    FrameKind::Call => copied(self.assembler.body().get(..2).unwrap_or_default())?,
-                    kind if kind.carries_value() => Vec::new(),
-                    _ => copied(self.assembler.body())?,
-                };
+                let body = copied(self.assembler.told_to_session())?;
                 self.targets.complete(py)?;
                 let cost = self.assembler.reset();
                 Ok(Some(Arrived { head, value, body, cost }))
             }
             Want::Bytes | Want::Slot { .. } => Ok(None),
         }
+    }
+
+    /// S18: whether the frame under way is answered with this error, if nothing else is wrong with it. Where memory has run out there may be
+    /// none for the answer.
+    fn can_answer(&self, error: &Error) -> bool {
+        let is_call = self.assembler.head().is_some_and(|head| head.kind == FrameKind::Call);
+        let is_lacking = error.code().class() == Class::Environment && error.code() != Code::OutOfMemory;
+        self.in_child && is_call && is_lacking
+    }
+
+    /// S18: reads the body again, for the rules alone, and gives the error in place of the value. The data region is received and checked
+    /// like that of any frame, and then let go.
+    #[cold]
+    fn refuse(&mut self, py: Python<'_>, error: &Error) -> hookless::Result<Py<PyAny>> {
+        self.targets.clear();
+        self.assembler.check_body()?;
+        for slot in self.assembler.slots() {
+            self.targets.reserve_bytes(py, BytesKind::Bytes, slot.len)?;
+        }
+        Ok(decode_error(py, error).into_value(py).into_any())
     }
 }
 

@@ -8,11 +8,13 @@ import math
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from types import FrameType
 from typing import Any
@@ -83,6 +85,18 @@ def raw(data: bytes, rest: float = 0.0) -> str:
     return "done"
 
 
+def stays(kind: str) -> str:
+    """Say that this process exits, and go on, deaf to SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    return raw(hookless.dumps((kind, 0, None, os.getpid())), 600.0)
+
+
+def deaf() -> str:
+    """Send what is no result, and go on."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    return raw(b"\0" * 32, 600.0)
+
+
 def outcome(call: Any) -> list[str]:
     try:
         return ["value", repr(call())]
@@ -145,6 +159,16 @@ def hostile(name: str) -> list[str]:
         return outcome(executor.submit(raw, *tricks[name]).result)
 
 
+def lasting(method: Any) -> list[list[str]]:
+    """Children that do not end, for whom nobody waits: that this program ends is the test."""
+    found = []
+    for task in (partial(stays, "exit"), partial(stays, "result"), deaf):
+        context = pools.pool_context(method, stall=0.5)
+        with ProcessPoolExecutor(1, mp_context=context) as executor:
+            found.append(outcome(executor.submit(task).result))
+    return found
+
+
 def limited() -> list[list[str]]:
     """At the limit and one byte past it, by a child that keeps to it."""
     size = len(hookless.dumps(("result", 0, list(range(5000)), None))) - 32
@@ -154,5 +178,11 @@ def limited() -> list[list[str]]:
 
 
 if __name__ == "__main__":
-    program = {"honest": honest, "stock": stock, "hostile": hostile, "limited": limited}[sys.argv[1]]
-    print(json.dumps(program(*sys.argv[2:])))  # type: ignore[operator]
+    programs: dict[str, Any] = {
+        "honest": honest,
+        "stock": stock,
+        "hostile": hostile,
+        "lasting": lasting,
+        "limited": limited,
+    }
+    print(json.dumps(programs[sys.argv[1]](*sys.argv[2:])))

@@ -161,12 +161,38 @@ def test_a_cancelled_call_that_does_not_end_is_stopped_in_the_background() -> No
     run(main())
 
 
+def test_turns_that_are_always_slow_do_not_put_off_the_end_for_ever() -> None:
+    """As a child makes them that floods its host; a cancelled call is late all the same."""
+
+    async def main() -> None:
+        one, _, child = begin(lambda channel, sent: None, grace=0.1)
+        turn = one._turn
+
+        def slow() -> None:
+            time.sleep(0.05)
+            turn()
+
+        one._turn = slow  # type: ignore[method-assign]
+        one.send_now(call := one.new_call(PLAIN), (0, "m:f", None, (), {}), 0)
+        one.leave(call)
+        await until(lambda: child.ends)
+        assert child.ends == [(0.0, 0.1)]
+        await one.close()
+
+    run(main())
+
+
 def test_a_loop_that_was_held_up_past_the_grace_reads_before_it_judges() -> None:
     """More has come meanwhile than is taken in one turn; what did not come in time is late all the same."""
 
     async def main() -> None:
         one, channel, child = begin(echo, grace=0.1)
-        channel.peer = lambda channel, sent: None if sent[0] == "call" else channel.put("cancelled", sent[1])
+
+        def obey(channel: FakeChannel, sent: Sent) -> None:
+            if sent[0] == "cancel":
+                channel.put("cancelled", sent[1])
+
+        channel.peer = obey
         for _ in range(250):
             call = one.new_call(PLAIN)
             one.send_now(call, (0, "m:f", None, (), {}), 0)

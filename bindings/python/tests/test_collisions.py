@@ -15,7 +15,7 @@ import pytest
 
 import hookless
 import naive
-from hookless import Decoder, Worker, loads
+from hookless import Decoder, RemoteError, Worker, loads
 from tables import DictTable, Key
 
 MERSENNE = 2**61 - 1
@@ -90,6 +90,10 @@ def test_every_way_in(tmp_path: Path) -> None:
     script = tmp_path / "colliding.py"
     script.write_text("result = dict.fromkeys(keys, 1)\n")
     with Worker(isolation="none") as worker:
+        # S18: towards the child it is a call's own failure.
+        with pytest.raises(RemoteError, match="key_collision") as refused:
+            worker.call("builtins:len", dict.fromkeys(CHAIN, 1))
+        assert refused.value.remote.type_name == "hookless.DecodeError"
         assert worker.run(script, inputs={"keys": [1, 2]}) == {1: 1, 2: 1}
         with pytest.raises(hookless.DecodeError, match="key_collision"):
             worker.run(script, inputs={"keys": CHAIN})

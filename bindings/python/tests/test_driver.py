@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookless import EncodeError, worker
+from hookless import DecodeError, EncodeError, worker
 from scripted import EOF, SHUTDOWN, bring, call, cancel, credit, driven, run, script, stream
 
 LOG: list[object] = []
@@ -69,6 +69,15 @@ def test_calls_in_order() -> None:
 
 def test_arguments_of_any_name() -> None:
     assert run(call(1, named, call=1, function=2, self=3)).ends() == {1: ("result", [1, 2, 3])}
+
+
+def test_s18_arguments_that_a_child_cannot_hold() -> None:
+    """The error comes in their place, and is the outcome of a call of any verb; no code has run."""
+    lacks = DecodeError("no such zone", code="zone_unknown", offset=40, path="$[3][0]")
+    found = run(("call", 1, lacks, 0), [call(2, add, 3), ("call", 3, lacks, 0), cancel(3), credit(3, 1)])
+    assert sorted(frame[:2] for frame in found.sent) == [("cancelled", 3), ("error", 1), ("result", 2)]
+    assert found.ends()[1] == ("error", ("DecodeError", "zone_unknown at byte 40 in $[3][0]: no such zone"))
+    assert LOG == [(3, 0)]
 
 
 def test_plain_code_is_outside_of_any_loop() -> None:

@@ -10,6 +10,8 @@ import hookless
 import naive
 from hookless import Decoder, Limits, decode, dumps, encode, loads
 from same import assert_same
+from samples import PLAIN
+from standard_samples import STANDARD
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 # Name, default and hard ceiling, as proto/limits.md has them.
@@ -155,6 +157,40 @@ def test_at_the_limit_and_one_past(name: str, value: Any, limit: int, code: str 
         with pytest.raises(hookless.LimitExceeded) as caught:
             decoder(frame, limits=short)
         assert caught.value.code == code
+
+
+EVERY_KIND: dict[str, Any] = PLAIN | STANDARD
+PAYLOADS = {
+    f"{name} of {length}": make(length)
+    for length in (15, 16, 31, 32, 64, 65, 255, 256, 16_383, 65_535, 65_536)
+    for name, make in (
+        ("str", lambda length: "x" * length),
+        ("surrogates", lambda length: "x" * length + "\ud800"),
+        ("bytes", bytes),
+        ("bytearray", bytearray),
+        ("int", lambda length: -(1 << 8 * length - 1)),
+        ("list", lambda length: [None] * length),
+        ("tuple", lambda length: (None,) * length),
+        ("dict", lambda length: dict.fromkeys(range(length))),
+        ("set", lambda length: set(range(length))),
+    )
+    if name != "int" or length <= 16_383
+}
+
+
+@pytest.mark.parametrize("name", [*EVERY_KIND, *PAYLOADS])
+def test_l2_is_exact_for_every_kind(name: str) -> None:
+    """An encoder refuses no body that a decoder takes, however long the head of a value might have been."""
+    value = (EVERY_KIND | PAYLOADS)[name]
+    frame = dumps(value)
+    length = int.from_bytes(frame[16:24])
+    exact, short = Limits(body=length), Limits(body=length - 1)
+    assert dumps(value, limits=exact) == frame == b"".join(encode(value, limits=exact))
+    loads(frame, limits=exact)
+    for encoder in (dumps, encode):
+        with pytest.raises(hookless.EncodeError) as refused:
+            encoder(value, limits=short)
+        assert refused.value.code == "body_limit"
 
 
 HEAD_OFFSETS = [

@@ -60,6 +60,15 @@ def test_what_is_no_result_breaks_the_pool(trick: str, words: str) -> None:
     assert kind == "BrokenProcessPool" and words in cause
 
 
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_child_that_does_not_end_holds_up_no_end_of_the_pool(method: str) -> None:
+    """It has said that it exits, or what is no result, and ignores SIGTERM."""
+    found = run("lasting", method)
+    assert [kind for kind, _ in found] == ["BrokenProcessPool"] * 3
+    for word, (_, cause) in zip(("goes on", "goes on", "bad_magic"), found, strict=True):
+        assert word in cause
+
+
 def test_limits_at_and_past() -> None:
     """A child that keeps to them answers by an EncodeError."""
     at, past = run("limited")

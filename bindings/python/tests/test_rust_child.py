@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -14,9 +15,25 @@ import pytest
 
 import hookless
 from conftest import LANDLOCK_UNWANTED
+from hookless import _launch
 from processes import PATIENCE, holds
 
 ROOT = Path(__file__).parents[3]
+
+
+def test_children_of_both_hosts_start_alike() -> None:
+    """Environment and socket are chosen twice, in Rust and in Python: what one changes, the other has to."""
+    source = (ROOT / "crates/hookless-tokio/src/host/launch.rs").read_text(encoding="utf-8")
+
+    def texts(name: str) -> list[str]:
+        (found,) = re.findall(rf"const {name}: .*? =\s*\[(.*?)\];", source, re.DOTALL)
+        return re.findall(r'"([^"]*)"', found)
+
+    ours = _launch.ENVIRONMENT
+    assert texts("ENVIRONMENT") == [text for pair in ours.items() for text in pair] != []
+    assert texts("PASSED_ON") == list(_launch.PASSED_ON)
+    (shift,) = re.findall(r"const SOCKET_BUFFER: usize = 512 << (\d+);", source)
+    assert 512 << int(shift) == _launch._SOCKET_BUFFER
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@
 //! | A1–A24 arrays, scalars | [`wire::Writer::array`], [`wire::Writer::scalar`] | [`wire::read`], [`mod@array`] |
 //! | R1–R5 records | [`wire::Writer::record`] | [`wire::read`] |
 //! | X1–X10 exceptions | [`wire::Writer::report`] | [`wire::read`] |
-//! | S1–S17 the session | [`session::Host`], [`session::Worker`] | the same |
+//! | S1–S18 the session | [`session::Host`], [`session::Worker`] | the same |
 //! | T1–T12 the host's own types | [`to_value`], [`to_vec`] | [`from_value`], [`from_slice`] |
 //! | L1–L12 limits and charges | [`limits`] | the same |
 //!

@@ -27,6 +27,8 @@ __all__ = ["LoopCall", "LoopSession"]
 _TURN = 1 << 20
 # Events that are taken in one turn.
 _EVENTS = 64
+# How often a cancelled call that is late is given more time since the loop was late itself.
+_MOST_LOOKS = 8
 
 
 class LoopCall(Call):
@@ -186,13 +188,14 @@ class LoopSession(Core):
             self.child.nudge()
             self.loop.call_later(NUDGE, self._nudge, call_id)
 
-    def _watch_at(self, due: float) -> None:
-        self.loop.call_later(due - time.monotonic(), self._watch, due)
+    def _watch_at(self, due: float, looks: int = 0) -> None:
+        self.loop.call_later(due - time.monotonic(), self._watch, due, looks)
 
-    def _watch(self, due: float) -> None:
+    def _watch(self, due: float, looks: int) -> None:
         """Look whether all cancelled calls have ended that had to by now.
 
-        A loop that was held up has read nothing meanwhile: what waits to be read has as long again to be.
+        A loop that was held up has read nothing meanwhile: what waits to be read has as long again to be. But
+        a child may be what holds it up, so there is an end to it.
         """
         if self.doomed is not None:
             return
@@ -201,8 +204,8 @@ class LoopSession(Core):
         if grace is None or grace > 0:
             return
         late = time.monotonic() - due
-        if late > self.grace / 4:
-            self._watch_at(due + 2 * late)
+        if late > self.grace / 4 and looks < _MOST_LOOKS:
+            self._watch_at(due + 2 * late, looks + 1)
         else:
             self.doom_for_grace()
 
@@ -380,6 +383,9 @@ class LoopSession(Core):
             self.disown()
             return
         if not self.is_open:
+            # The thread that has ended the child may be done before the loop knows of it.
+            if self._ending is not None and asyncio.get_running_loop() is self.loop:
+                await self._ended.wait()
             return
         if asyncio.get_running_loop() is not self.loop:
             if not self.loop.is_closed():

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hookless._wire import Report, Request
+    from hookless.errors import DecodeError
 else:
     from _collections import deque  # `collections` takes as long to load as this package
 
@@ -42,10 +43,11 @@ class Call:
         "waiter",
     )
 
-    def __init__(self, number: int, request: Request) -> None:
+    def __init__(self, number: int, request: Request | DecodeError) -> None:
         self.id = number
-        # None once it has begun: arguments are let go with the function that took them.
-        self.request: Request | None = request
+        # Or why this child cannot hold it (S18). None once it has begun: arguments are let go with the
+        # function that took them.
+        self.request: Request | DecodeError | None = request
         # The iterator of a stream that has begun; the task of one that is asynchronous, or of a coroutine,
         # and the future that waits for credit there.
         self.source: Any = None

@@ -13,7 +13,7 @@ from hookless._calls import SCRIPT, STREAM, Call
 from hookless._invoke import iterator_of, resolve, run_script, with_numpy
 from hookless._runner import Runner
 from hookless._safe import attempt, inherits
-from hookless.errors import EncodeError
+from hookless.errors import DecodeError, EncodeError
 from hookless.failure import describe
 from hookless.worker import Cancelled
 
@@ -159,6 +159,10 @@ class Driver(Runner):
     def _begin(self, call: Call) -> None:
         """Run what a call asks for, as far as it is plain."""
         assert call.request is not None
+        if isinstance(call.request, DecodeError):
+            call.error, call.request = call.request, None
+            self.finish(call)
+            return
         verb, name, source, args, kwargs = call.request
         call.request = None
         try:

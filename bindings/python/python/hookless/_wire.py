@@ -15,7 +15,7 @@ Line: TypeAlias = tuple[int, str, str, float, str, int, str]
 # Verb, name, source, arguments by place and by name (S4).
 Request: TypeAlias = tuple[int, str, str | None, tuple[Any, ...], dict[str, Any]]
 
-# Kind, number of the call, value, cost.
+# Kind, number of the call, value, cost. Of a CALL the value is a Request, or the DecodeError of S18.
 Event: TypeAlias = tuple[str, int, Any, int]
 
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Callable
 from concurrent.futures.process import _ResultItem
 from multiprocessing import context
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Literal, cast
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any, Literal
 
 from hookless import Limits, RemoteError, encode
 from hookless._framing import OneFrame
@@ -23,7 +25,6 @@ from hookless.errors import ProtocolError, Stalled
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
 __all__ = ["pool_context"]
 
@@ -37,16 +38,17 @@ def pool_context(
     """Return a context for `ProcessPoolExecutor(mp_context=)`, and for one executor alone.
 
     method: how children start; "fork" would hand them a copy of the host. limits: of each result. stall:
-    seconds that a result which has begun may stand still; then, and when what comes is no result, the pool
-    is broken, as it is when a child dies. Raises ValueError for another method.
+    seconds that a result which has begun may stand still, and a child go on that says it exits; then, and
+    when what comes is no result, the pool is broken, as it is when a child dies, and its children are killed.
+    Raises ValueError for another method.
     """
-    if method not in ("spawn", "forkserver"):
+    if method not in _PROCESSES:
         raise ValueError(f"{method!r}: children are started by spawn or forkserver")
     made = type(multiprocessing.get_context(method))()
     processes: list[BaseProcess] = []
 
     def process(*args: Any, **kwargs: Any) -> BaseProcess:
-        one = cast("BaseProcess", type(made).Process(*args, **kwargs))  # type: ignore[attr-defined]
+        one = _PROCESSES[method](*args, **kwargs)
         processes.append(one)
         return one
 
@@ -54,6 +56,23 @@ def pool_context(
         Process=process, SimpleQueue=lambda: _ResultQueue(made, limits or Limits(), stall, processes)
     )
     return made
+
+
+class _Spawned(context.SpawnProcess):
+    """A child that the executor can end: what it does when the pool is broken waits for each without end."""
+
+    def terminate(self) -> None:
+        self.kill()
+
+
+class _OfForkserver(context.ForkServerProcess):
+    """The same."""
+
+    def terminate(self) -> None:
+        self.kill()
+
+
+_PROCESSES: dict[str, Callable[..., BaseProcess]] = {"spawn": _Spawned, "forkserver": _OfForkserver}
 
 
 class _Results:
@@ -87,13 +106,18 @@ class _Results:
         raise ProtocolError("what a child of the pool has sent is no result")
 
     def _leaves(self, pid: object) -> None:
-        """Take a child's word that it exits; no other process's number, and none a second time."""
+        """Take a child's word that it exits; no other process's number, and none a second time.
+
+        The executor waits for its end without end, so it is waited for here.
+        """
         known = [one for one in self._processes if type(pid) is int and one.pid == pid]
         if not known:
             raise ProtocolError(
                 "a child of the pool spoke of a process that is none of it", code="unknown_call"
             )
         self._processes.remove(known[0])
+        if not wait([known[0].sentinel], self._stall):
+            raise Stalled("a child of the pool has said that it exits, and goes on")
 
     def _frame(self) -> Any:
         incoming = OneFrame(self._limits)

@@ -82,10 +82,11 @@ impl Event {
                 (Kind::Progress, Some(of_progress(py, progress)?))
             }
             Told::Host(HostEvent::Log(_, log)) => (Kind::Log, Some(of_log(py, log)?)),
-            // The list of S4, whose shape is checked.
+            // The list of S4, whose shape is checked; or the error of S18.
             Told::Worker(WorkerEvent::Call(_)) => {
-                let call = arrived.value.bind(py).cast::<PyList>()?.to_tuple();
-                (Kind::Call, Some(call.into_any().unbind()))
+                let call = arrived.value.bind(py);
+                let list = call.cast::<PyList>().map(|list| list.to_tuple().into_any());
+                (Kind::Call, Some(list.unwrap_or_else(|_| call.clone()).unbind()))
             }
             Told::Worker(WorkerEvent::Cancel(_)) => (Kind::Cancel, None),
             Told::Worker(WorkerEvent::Credit(_)) => {

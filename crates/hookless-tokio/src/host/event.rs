@@ -1,5 +1,7 @@
 //! What comes while a call is open.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hookless::session;
 
@@ -25,8 +27,8 @@ pub enum Event {
         /// For people.
         text: String,
     },
-    /// A record of the child's log, of this call or of none (S15).
-    Log(Log),
+    /// A record of the child's log, of this call or of none (S15): one that all calls share, however many are told of it.
+    Log(Arc<Log>),
     /// Bytes that the child wrote while the call was open, this one or another: 16 MiB at most, and then [`Event::OutputDropped`], once.
     Output(Output, Bytes),
     /// More was written than is kept.
@@ -58,7 +60,7 @@ impl Event {
     }
 
     pub(crate) fn log(told: session::Log<'_>) -> Event {
-        Event::Log(Log {
+        Event::Log(Arc::new(Log {
             level: told.level,
             logger: told.logger.to_owned(),
             message: told.message.to_owned(),
@@ -66,6 +68,6 @@ impl Event {
             path: told.path.to_owned(),
             line: told.line,
             function: told.function.to_owned(),
-        })
+        }))
     }
 }

@@ -99,12 +99,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         }
         let Whole { head, body, value, cost } = self.link.intake.take()?;
         self.link.intake.release(cost);
-        // Of a CALL it looks at the verb, which the value tells as well.
-        let start = match verb_of(&value) {
-            Some(verb) if head.kind == FrameKind::Call => vec![0x95, verb],
-            _ => body,
-        };
-        let event = self.shared.lock().machine.handle(&head, &start)?;
+        let event = self.shared.lock().machine.handle(&head, &body)?;
         match event {
             WorkerEvent::Call(id) => self.begin(id, value),
             WorkerEvent::Cancel(id) => {

@@ -3,10 +3,10 @@
 use crate::error::{Code, Error, Result};
 use crate::frame::undelivered::Undelivered;
 use crate::frame::whole::check_zero;
-use crate::frame::{HEAD_LEN, Head, read_body};
+use crate::frame::{FrameKind, HEAD_LEN, Head, read_body};
 use crate::limits::Limits;
 use crate::memory::{self, Full};
-use crate::wire::{Build, Plan, wide};
+use crate::wire::{Build, Plan, Slot, Tree, wide};
 
 /// The most that the body buffer grows at once, before more has arrived.
 const STEP: usize = 256 * 1024;
@@ -126,6 +126,20 @@ impl Assembler {
         &self.body
     }
 
+    /// What the session reads of a body that is complete: all of a control frame's, and of a CALL's the beginning, which has its verb.
+    pub fn told_to_session(&self) -> &[u8] {
+        match self.head {
+            Some(Head { kind: FrameKind::Call, .. }) => self.body.get(..2).unwrap_or_default(),
+            Some(head) if head.kind.carries_value() => &[],
+            _ => &self.body,
+        }
+    }
+
+    /// The entries of the data region, once [`Assembler::build`] has read the body.
+    pub fn slots(&self) -> &[Slot] {
+        self.plan.slots()
+    }
+
     /// Memory for the next bytes, in [`Want::Bytes`]; empty in any other state.
     pub fn space(&mut self) -> Result<&mut [u8]> {
         match self.stage {
@@ -199,6 +213,14 @@ impl Assembler {
         self.plan = plan;
         self.enter(0, usize::try_from(head.gap_len()).unwrap_or_default());
         Ok(value)
+    }
+
+    /// In place of [`Assembler::build`] for a value that the caller cannot hold (S18): goes on if the body is well formed.
+    ///
+    /// # Errors
+    /// As [`Assembler::build`].
+    pub fn check_body(&mut self) -> Result<()> {
+        self.build(&mut Tree::arriving()).map(drop)
     }
 
     /// In place of [`Assembler::build`] for a control frame, whose body the session reads.

@@ -31,7 +31,7 @@ pub enum Place<'a> {
 pub struct Whole {
     /// Its head.
     pub head: Head,
-    /// The body of a control frame, which the session reads; empty where there is a value.
+    /// What the session reads: the body of a control frame, and the beginning of a CALL's; empty for any other.
     pub body: Vec<u8>,
     /// The value of any other frame; None for a control frame.
     pub value: Value,
@@ -166,8 +166,7 @@ impl Intake {
         let Some(head) = self.head().filter(|_| self.is_done()) else {
             return Err(Error::new(Code::UnexpectedFrame).note("no frame is complete"));
         };
-        let body =
-            if head.kind.carries_value() { Vec::new() } else { memory::copied(self.assembler.body())? };
+        let body = memory::copied(self.assembler.told_to_session())?;
         let mut value = self.pending.take().unwrap_or(Value::None);
         let mut slots = std::mem::take(&mut self.slots).into_iter();
         Tree::fill(&mut value, &mut |place| {

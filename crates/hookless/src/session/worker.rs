@@ -1,6 +1,6 @@
 //! The sandboxed end: S1 to S6, S9, S12 to S17. It trusts the host, and still takes only what the rules allow.
 //!
-//! Whoever drives it answers a value that cannot be encoded by a failure (S8), and exits at the end of the stream (S10) or when no call
+//! Whoever drives it answers a value that cannot be encoded by a failure (S8), arguments that it cannot hold likewise (S18), and exits at the end of the stream (S10) or when no call
 //! is open after SHUTDOWN (S16).
 
 use crate::error::{Code, Error, Result};

@@ -17,6 +17,9 @@ mod record;
 mod report;
 mod standard;
 
+/// More than the longest head that MessagePack has, of an ext with four bytes of length and the sign of an int behind it.
+const HEAD: usize = 8;
+
 /// Where [`Writer::bytes`] or [`Writer::array`] put a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
@@ -117,13 +120,14 @@ impl<'l> Writer<'l> {
         if len > self.limits.body { Err(over(Code::BodyLimit, len, self.limits.body)) } else { Ok(()) }
     }
 
-    /// Makes room, after looking whether the body may still grow by so much.
-    fn room(&mut self, more: usize) -> Result<()> {
-        let len = wide(self.out.len().saturating_sub(self.base).saturating_add(more));
+    /// Makes room for a payload and the head before it, if the body may still grow by the payload (L2). The head is left to
+    /// [`Writer::finish`], which weighs every byte: here it is not known how short it is.
+    fn room(&mut self, payload: usize) -> Result<()> {
+        let len = wide(self.out.len().saturating_sub(self.base).saturating_add(payload));
         if len > self.limits.body {
             return Err(over(Code::BodyLimit, len, self.limits.body));
         }
-        self.out.try_reserve(more).map_err(|_| Full.into())
+        self.out.try_reserve(payload.saturating_add(HEAD)).map_err(|_| Full.into())
     }
 
     /// A sequence of `len` items (V14, D15, D16), to be written next; closed by [`Writer::end_sequence`].

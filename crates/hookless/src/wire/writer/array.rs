@@ -39,7 +39,7 @@ impl Writer<'_> {
             return Ok(Placed::Region);
         }
         let len = u32::try_from(nbytes).map_err(|_| Error::new(Code::BodyLimit))?;
-        self.room(size(len).saturating_add(8))?;
+        self.room(size(len))?;
         raw::bin_head(&mut self.out, len)?;
         Ok(Placed::Inline)
     }
@@ -104,7 +104,7 @@ impl Writer<'_> {
         }
         self.budget.charge(charge::scalar(wide(payload.len()), kind))?;
         self.check_length(payload.len())?;
-        self.room(payload.len().saturating_add(8))?;
+        self.room(payload.len())?;
         if self.in_key {
             self.marks = self.marks.and(keys::Marks::NUMPY);
         }

@@ -24,7 +24,7 @@ impl Writer<'_> {
         self.node(Node::Element, 2)?;
         self.dtype(dtype, 0, &mut 0)?;
         self.check_length(bytes.len())?;
-        self.room(bytes.len().saturating_add(8))?;
+        self.room(bytes.len())?;
         raw::bin(&mut self.out, bytes)?;
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Writer<'_> {
     fn plain_text(&mut self, text: &str) -> Result<()> {
         self.budget.charge(charge::string(wide(text.len()), text.is_ascii()))?;
         self.check_length(text.len())?;
-        self.room(text.len().saturating_add(8))?;
+        self.room(text.len())?;
         raw::str(&mut self.out, text)?;
         Ok(())
     }

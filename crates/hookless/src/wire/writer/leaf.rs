@@ -63,7 +63,7 @@ impl Writer<'_> {
             return Err(over(Code::IntLimit, len, self.limits.int_bytes));
         }
         self.budget.charge(charge::big_int(len.saturating_add(1)))?;
-        self.room(magnitude.len().saturating_add(8))?;
+        self.room(magnitude.len())?;
         raw::big_int(&mut self.out, negative, magnitude)?;
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Writer<'_> {
         self.budget.charge(charge::text(wide(text.len()), ascii))?;
         if text.len() > 64 {
             self.check_length(text.len())?;
-            self.room(text.len().saturating_add(8))?;
+            self.room(text.len())?;
         }
         raw::str(&mut self.out, text)?;
         Ok(())
@@ -110,7 +110,7 @@ impl Writer<'_> {
             TextRef::Surrogates(bytes) => {
                 self.budget.charge(charge::text(wide(bytes.len()), false))?;
                 self.check_length(bytes.len())?;
-                self.room(bytes.len().saturating_add(8))?;
+                self.room(bytes.len())?;
                 raw::ext(&mut self.out, leaf::SURROGATES, bytes)?;
                 Ok(())
             }
@@ -128,7 +128,7 @@ impl Writer<'_> {
         }
         self.budget.charge(charge::bytes(wide(contents.len())))?;
         self.check_length(contents.len())?;
-        self.room(contents.len().saturating_add(8))?;
+        self.room(contents.len())?;
         match kind {
             BytesKind::Bytes => raw::bin(&mut self.out, contents)?,
             BytesKind::ByteArray => raw::ext(&mut self.out, leaf::BYTEARRAY, contents)?,

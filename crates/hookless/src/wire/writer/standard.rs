@@ -29,7 +29,7 @@ impl Writer<'_> {
         let leaf = value.leaf();
         self.budget.charge(leaf.charge(&payload))?;
         self.check_length(payload.len())?;
-        self.room(payload.len().saturating_add(8))?;
+        self.room(payload.len())?;
         raw::ext(&mut self.out, leaf.ext(), &payload)?;
         Ok(())
     }

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import kept
+import memory
 import more_peers  # noqa: F401 (importing it registers the wider field)
 import peers
 import plots
@@ -20,9 +22,6 @@ from targets import targets
 from workloads import REGISTRY as WORKLOADS
 from workloads import Workload
 
-HERE = Path(__file__).resolve().parent.parent
-# What the closing notes and the README quote: a whole run. Other runs go to a folder that git ignores.
-WHOLE, PARTIAL = HERE / "report", HERE / "report" / "raw"
 DEFAULT = ("W1", "W2", "W3", "W6", "W7", "W8")
 
 
@@ -38,7 +37,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the JSON to FILE too")
     parser.add_argument(
-        "--report", metavar="DIR", type=Path, help="write report.md, report.json and the plots here"
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="write report.md, report.json and the plots here",
     )
     return parser.parse_args(arguments)
 
@@ -103,6 +105,14 @@ def compare(result: WorkloadResult) -> None:
     result.ratios = ratios(result.rows, pairs, bounds)
 
 
+def add_peaks(result: WorkloadResult) -> None:
+    """Fill in the peak memory of each contender that was timed, where it is large enough to be told."""
+    found = memory.peaks(result.id, [row.contender for row in result.rows])
+    for row in result.rows:
+        peaks = found.get(row.contender, {})
+        row.peaks = {op: peak for op, peak in peaks.items() if max(peak, row.wire_bytes) >= memory.LEAST}
+
+
 def describe_peer(peer: Peer) -> PeerNote:
     """Return what the report says of a peer; whether it keeps sharing is tried, not believed."""
     codec = peer.load(False)
@@ -125,7 +135,7 @@ def run(options: argparse.Namespace, plan: Plan) -> Report:
     """Measure, printing each workload's tables as soon as they are there."""
     chosen = choose_workloads(options)
     found, missing = choose_peers(options)
-    partial = options.quick or options.only is not None or options.peer is not None
+    partial = options.quick or not options.all or options.only is not None or options.peer is not None
     report = Report(describe(plan, found), partial, [describe_peer(peer) for peer in found], missing)
     print(reports.environment_text(report.environment) + "\n", flush=True)
     for name, why in missing.items():
@@ -134,6 +144,9 @@ def run(options: argparse.Namespace, plan: Plan) -> Report:
         STDERR.say(f"[{number}/{len(chosen)}] {workload.id}: {workload.title}")
         result = measure(workload, contenders(found, workload), plan, STDERR)
         compare(result)
+        if not options.quick:
+            STDERR.update(f"{workload.id}: memory")
+            add_peaks(result)
         report.workloads.append(result)
         STDERR.update("")
         print(reports.workload_text(result), flush=True)
@@ -159,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if hookless failed a round trip."""
     options = parse(arguments)
     report = run(options, QUICK if options.quick else FULL)
-    write(report, options.report or (PARTIAL if report.partial else WHOLE), options.json)
+    write(report, options.report or kept.folder(report.partial), options.json)
     failed = [
         f"{result.id}: {name}: {why}"
         for result in report.workloads

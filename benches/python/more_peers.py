@@ -175,6 +175,8 @@ def _np_save(arrays: bool) -> Codec:
 @peer("np.savetxt", "np.savetxt", package="numpy", arrays_only=True)
 def _np_savetxt(arrays: bool) -> Codec:
     def save(value: object) -> bytes:
+        if _array_or_error(value).nbytes > 2 << 20:
+            raise ValueError("as text, more than 2 MiB take minutes")
         out = io.BytesIO()
         np.savetxt(out, _array_or_error(value))
         return out.getvalue()

@@ -69,15 +69,15 @@ def crossing_table(across: Any) -> str:
 
 
 READING = """\
-Below 1 hookless is faster; where nothing stands, the peer's call is that of another row. `*`: what comes back
-from the peer is poorer in types, as the report says. Differences within 15 % are ties. The garbage collector is
-on. pickle keeps sharing, hookless does not. The opcode scan is written in Python; an allow-list alone costs what
-pickle costs, and bounds neither time nor memory."""
+Below 1 hookless is faster; where nothing stands, the peer's call is that of another row. `*`: what comes
+back from the peer is poorer in types, as the report says. Differences within 15 % are ties. The garbage
+collector is on. pickle keeps sharing, hookless does not. The opcode scan is written in Python; an
+allow-list alone costs what pickle costs, and bounds neither time nor memory."""
 
 CROSSED = """\
-From a question to a child until the answer is a value in its host, by sync workers, strictly isolated. pyzmq's
-arrays are views of what was received. raw-pipe and raw-socket carry bytes without types, and `copy` is
-`src.copy()` within one process."""
+From a question to a child until the answer is a value in its host, by sync workers, strictly isolated.
+pyzmq's arrays are views of what was received. raw-pipe and raw-socket carry bytes without types, and
+`copy` is `src.copy()` within one process."""
 
 
 def figures(where: Path) -> str:

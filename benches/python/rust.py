@@ -72,8 +72,8 @@ def collect(folder: Path) -> list[Found]:
 
 NOT_ALIKE = """\
 In `typed` the services differ: hookless and `rmp-serde (named)` write the names of fields, the other rows
-leave them out and need the same type at the other end; hookless alone is canonical, checks keys, charges what it
-builds against a budget, and builds a tree of values before the type."""
+leave them out and need the same type at the other end; hookless alone is canonical, checks keys, charges
+what it builds against a budget, and builds a tree of values before the type."""
 
 HEAD = ("group", "bench", "median", "95 % bounds", "GB/s")
 

@@ -136,7 +136,7 @@ def many(small: Any) -> Table:
             (f"{what}, {kind}", size(round(idle[key])), size(round(idle[key]) * WORKERS))
             for what, kind, key in (
                 ("memory of the children", "private", "child: private bytes"),
-                ("memory of the host", "private", "host: private bytes"),
+                ("memory of the host", "anonymous", "host: anonymous bytes"),
             )
         ),
         ("start one after the other, strict", duration(start), duration(start * WORKERS)),

@@ -34,7 +34,7 @@ class Plan:
     cell_seconds: float
 
 
-FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=3.0)
+FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=2.0)
 QUICK = Plan(repeats=5, least=3, sample_seconds=0.005, cell_seconds=0.5)
 
 

@@ -113,6 +113,19 @@ def test_the_fit_finds_lines_and_predicts_what_was_left_out(tree: Path) -> None:
     assert all(line.endswith("+0% |") for line in predicted)
 
 
+def test_the_fit_knows_the_sizes_of_what_is_measured() -> None:
+    program = (
+        "import across_values, scaling;"
+        "known = (scaling.FITTED | scaling.LEFT_OUT).items();"
+        "measured = across_values.SIZES.items();"
+        "print(sorted(measured - known), sorted(known - measured))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=PROGRAM.parent, stdout=subprocess.PIPE, text=True, check=True)
+    # What takes no array at all is in neither.
+    assert done.stdout == "[('8 B', 8)] []\n"
+
+
 def test_a_document_without_markers_is_an_error(tree: Path) -> None:
     (tree / "README.md").write_text("no markers")
     done = publish("--root", tree)

@@ -14,7 +14,7 @@ import peers
 import plots
 import report as reports
 from environment import describe
-from measure import FULL, QUICK, STDERR, Plan, measure
+from measure import FULL, QUICK, STDERR, Plan, measure, settle_collector
 from peers import Codec, Peer
 from results import PeerNote, Report, WorkloadResult, ratios
 from roundtrip import keeps_sharing
@@ -140,6 +140,7 @@ def run(options: argparse.Namespace, plan: Plan) -> Report:
     print(reports.environment_text(report.environment) + "\n", flush=True)
     for name, why in missing.items():
         STDERR.say(f"not installed: {name} ({why})")
+    settle_collector()
     for number, workload in enumerate(chosen, 1):
         STDERR.say(f"[{number}/{len(chosen)}] {workload.id}: {workload.title}")
         result = measure(workload, contenders(found, workload), plan, STDERR)

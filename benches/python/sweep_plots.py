@@ -72,11 +72,11 @@ def memory(points: list[Any], folder: Path) -> Path:
         ratio = [one["peak"] / one["wire_bytes"] for one in chosen]
         bars = axes.barh(at, ratio, height=0.25, color=COLOURS.get(contender), label=contender)
         axes.bar_label(bars, fmt="%.3g", padding=2, fontsize=7)
-    axes.axvline(BOUND, color="black", linestyle="--", label=f"bound of hookless: {BOUND} and 8 MiB")
+    axes.axvline(BOUND, color="black", linestyle="--", label=f"hookless never more than {BOUND} (and 8 MiB)")
     axes.set_yticks(range(len(titles)), titles)
     axes.invert_yaxis()
     axes.set(
-        xscale="log", xlabel="bytes of host memory at the peak of a decode for each byte of its own wire"
+        xlim=(0, 100), xlabel="bytes of host memory at the peak of a decode for each byte of its own wire"
     )
     axes.legend(fontsize=8)
     return save(figure, folder, "memory")

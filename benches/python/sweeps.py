@@ -67,6 +67,10 @@ class KeysPoint(TypedDict):
     refused: str
 
 
+HONEST = """\
+The shapes were written by each contender's own encoder. A hostile pickle needs no byte for what it makes the
+host hold; a hostile frame of hookless can do no worse than the worst of these."""
+
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
 
@@ -238,6 +242,7 @@ def write(environment: dict[str, str], found: dict[str, list[Any]], partial: boo
     text = ["# Sweeps", *(["**Not for quoting: a quick run.**"] if partial else [])]
     text.append("\n".join(f"- {name}: {fact}" for name, fact in environment.items()))
     text += [f"![{path.stem}]({path.name})" for path in pictures]
+    text.append(HONEST)
     for title, head, lines in tables(found["nodes"], found["memory"], found["keys"]):
         text += [f"## {title}", markdown(head, lines)]
     (folder / "sweeps.md").write_text("\n\n".join(text) + "\n")

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from results import Timing
 
 ROOT = Path(__file__).resolve().parents[2]
 # Workers that idle at once: memory of one is that of many, divided.
-IDLE = 8
+IDLE = 64
 QUICK_IDLE = 2
 # Workers of one loop that are called at the same time.
 AT_ONCE = 8
@@ -65,31 +65,43 @@ def processes() -> Contenders:
     }
 
 
+class Loop:
+    """An event loop that holds so many workers."""
+
+    def __init__(self, count: int) -> None:
+        """Start them."""
+        self._loop = asyncio.new_event_loop()
+        self._workers = [self._loop.run_until_complete(aio.Worker().__aenter__()) for _ in range(count)]
+
+    def call(self, at_once: int = 1) -> None:
+        """Call the first of them, side by side, and wait for all."""
+        self._loop.run_until_complete(self._calls(at_once))
+
+    async def _calls(self, at_once: int) -> None:
+        chosen = self._workers[:at_once]
+        await asyncio.gather(*(worker.call("math:sqrt", 2.0) for worker in chosen))
+
+    def close(self) -> None:
+        """End them."""
+        for worker in self._workers:
+            self._loop.run_until_complete(worker.__aexit__(None, None, None))
+        self._loop.close()
+
+
 @contextmanager
-def calls() -> Iterator[Contenders]:
-    """What does not: small calls of children that are there."""
+def calls(idle_workers: int) -> Iterator[Contenders]:
+    """What does not: small calls of children that are there, once on a loop with idle ones beside it."""
     with ExitStack() as stack:
         worker = stack.enter_context(hookless.Worker())
         executor = stack.enter_context(hookless.Executor(1))
-        loop = asyncio.new_event_loop()
-        stack.callback(loop.close)
-
-        def leave(one: aio.Worker) -> None:
-            loop.run_until_complete(one.__aexit__(None, None, None))
-
-        other = loop.run_until_complete(aio.Worker().__aenter__())
-        stack.callback(leave, other)
-        several = [loop.run_until_complete(aio.Worker().__aenter__()) for _ in range(AT_ONCE)]
-        for one in several:
-            stack.callback(leave, one)
-
-        async def at_once() -> None:
-            await asyncio.gather(*(one.call("math:sqrt", 2.0) for one in several))
-
+        one, several, many = (
+            stack.enter_context(closing(Loop(count))) for count in (1, AT_ONCE, 1 + idle_workers)
+        )
         yield {
-            f"aio.Worker.call, {AT_ONCE} workers at once": lambda: loop.run_until_complete(at_once()),
             "Worker.call": lambda: worker.call("math:sqrt", 2.0),
-            "aio.Worker.call": lambda: loop.run_until_complete(other.call("math:sqrt", 2.0)),
+            "aio.Worker.call": one.call,
+            f"aio.Worker.call, beside {idle_workers} idle workers": many.call,
+            f"aio.Worker.call, {AT_ONCE} workers at once": lambda: several.call(AT_ONCE),
             "Executor.submit to result, warm": lambda: executor.submit("math:sqrt", 2.0).result(),
         }
 
@@ -204,9 +216,10 @@ def main() -> int:
         "sizes": sizes(),
     }
     # First, while this process has nothing to give back.
-    found["idle"] = idle(QUICK_IDLE if quick else IDLE)
+    count = QUICK_IDLE if quick else IDLE
+    found["idle"] = idle(count)
     found["processes"] = _quartiles(sample(processes(), runs, 1))
-    with calls() as contenders:
+    with calls(count) as contenders:
         found["calls"] = _quartiles(sample(contenders, runs, 20 if quick else 200))
     table = lines(found)
     print(f"{environment_text(found['environment'])}\n\n{aligned(HEAD, table)}\n", flush=True)

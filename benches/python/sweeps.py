@@ -117,8 +117,8 @@ def shapes() -> Iterator[ShapePoint]:
 
 
 def crafted(log2: int) -> list[int]:
-    """Return keys of 32 bits that walk through chains of taken slots, as many as fill such a table."""
-    return collisions.chained(log2, min(512, (1 << log2) // 8))
+    """Return keys of under 32 bits that walk long chains of taken slots, as many as fill such a table."""
+    return collisions.chained(log2, (1 << log2) // 8)
 
 
 def attempt(decode: Callable[[Any], object], wire: object) -> str:

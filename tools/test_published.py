@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,13 @@ def test_the_fit_knows_the_sizes_of_what_is_measured() -> None:
     done = subprocess.run(command, cwd=PROGRAM.parent, stdout=subprocess.PIPE, text=True, check=True)
     # What takes no array at all is in neither.
     assert done.stdout == "[('8 B', 8)] []\n"
+
+
+def test_the_document_lists_the_parts_of_a_run() -> None:
+    command = [sys.executable, "-c", "import whole; print(*(part.program for part in whole.PARTS))"]
+    done = subprocess.run(command, cwd=PROGRAM.parent, stdout=subprocess.PIPE, text=True, check=True)
+    listed = re.findall(r"^\| `(\w+)\.py` \|", (ROOT / "benches" / "README.md").read_text(), re.MULTILINE)
+    assert listed == [*done.stdout.split(), "publish"]
 
 
 def test_a_document_without_markers_is_an_error(tree: Path) -> None:

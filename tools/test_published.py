@@ -41,7 +41,11 @@ def report() -> dict[str, Any]:
         ],
         "ratios": [ratio | {"peer": peer, "op": op} for peer, op in pairs],
     }
-    return {"environment": {"CPU": "a processor", "Python": "CPython"}, "workloads": [workload]}
+    return {
+        "environment": {"CPU": "a processor", "Python": "CPython"},
+        "missing": {"pickle-scan": "no"},
+        "workloads": [workload],
+    }
 
 
 def sweep() -> dict[str, Any]:
@@ -99,6 +103,7 @@ def test_what_qualifies_a_figure_is_written_with_it(tree: Path) -> None:
     encode, decode = (
         line for line in (tree / "README.md").read_text().splitlines() if "W1: a record" in line
     )
+    assert "| pickle 5 behind an opcode scan (not installed) | msgspec |" in (tree / "README.md").read_text()
     assert encode == "| W1: a record | encode | 0.5 |  |  | cannot |"
     assert decode == "| W1: a record | decode | 0.5 |  | 0.5 * | cannot |"
 

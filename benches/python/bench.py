@@ -31,7 +31,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few samples: to see that it runs, not to quote")
     parser.add_argument("--only", metavar="W1,W2", help=f"these workloads (of {', '.join(WORKLOADS)})")
     parser.add_argument("--all", action="store_true", help="every workload that fits into 4 GiB")
-    parser.add_argument("--large", action="store_true", help="W9 as well: needs about 4 GiB")
+    parser.add_argument("--large", action="store_true", help="W9 as well: needs about 7 GiB")
     parser.add_argument(
         "--peer", metavar="NAME,NAME", help=f"these peers (of {', '.join(peers.REGISTRY)}); all by default"
     )

@@ -30,6 +30,8 @@ def _as_json(value: object) -> object:
     """Encoder hook of the JSON peers: arrays as tagged base64, sets as lists."""
     if isinstance(value, set):
         return list(value)
+    if _array_or_error(value).nbytes > 128 << 20:
+        raise ValueError("as base64, more than 128 MiB take minutes")
     return {_MARK: base64.b64encode(pack_array(_array_or_error(value))).decode()}
 
 

@@ -49,13 +49,17 @@ def _cell(workload: Any, peer: str, op: str) -> str:
 
 def codec_table(report: Any) -> str:
     """Return ratios of times within one process, encode and decode apart."""
+    # A table that leaves a peer out says so.
+    heads = [
+        f"{label}{' (not installed)' if peer in report['missing'] else ''}" for peer, label in PEERS.items()
+    ]
     lines = [
         (f"{workload['id']}: {workload['title']}", op, *(_cell(workload, peer, op) for peer in PEERS))
         for workload in report["workloads"]
         if workload["id"] in WORKLOADS
         for op in ("encode", "decode")
     ]
-    return markdown(("hookless's time over that of", "", *PEERS.values()), lines)
+    return markdown(("hookless's time over that of", "", *heads), lines)
 
 
 def crossing_table(across: Any) -> str:

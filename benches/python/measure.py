@@ -177,7 +177,8 @@ def measure(
         except Mismatch as error:
             result.refused[peer.name] = f"WRONG VALUE: {error}"
         except Exception as error:
-            result.refused[peer.name] = f"{type(error).__name__}: {error}"
+            told = error.__cause__ or error
+            result.refused[peer.name] = f"{type(told).__name__}: {told}"
         else:
             result.rows.append(row)
             cells += own

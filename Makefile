@@ -36,10 +36,9 @@ asan: ## the Python tests with the extension under AddressSanitizer; a step of c
 valgrind: ## a core of the Python tests under valgrind; many minutes
 	@tools/python.sh tools/valgrind.py
 
-bench: ## measure against pickle and peers: dumps and loads (ARGS= are passed on), a child's start, between processes
-	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/bench.py $(ARGS)
-	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/start.py
-	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench -- benches/python/across.py
+bench: ## measure everything against pickle and peers, half an hour at most (ARGS=--quick: does it run?)
+	@tools/python.sh --prefer 3.11 tools/venvs.py --venv .venv-bench bench bench-peers -- \
+		benches/python/whole.py $(ARGS)
 
 attacks: ## try each attack of tests/attacks on pickle or a peer, and then on hookless (ARGS="3 17" for some)
 	@tools/python.sh tools/venvs.py test pandas peers peers-numpy -- tests/attacks/run.py $(ARGS)

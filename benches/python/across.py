@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,15 +17,15 @@ from typing import Any
 import numpy as np
 
 import across_values as values
+import kept
 from across_peers import CONTENDERS, Contender
 from environment import describe
 from measure import STDERR, Plan, settle_allocator, settle_memory
 from report import aligned, duration, environment_text, markdown
 from results import Ratio, Timing
+from sweep_plots import new_figure, save, throughput
 
-HERE = Path(__file__).resolve().parent.parent
-WHOLE, PARTIAL = HERE / "report", HERE / "report" / "raw"
-FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=3.0)
+FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=1.5)
 QUICK = Plan(repeats=5, least=3, sample_seconds=0.005, cell_seconds=0.3)
 
 # (value, ours, peer): the ratio to reach.
@@ -114,14 +113,9 @@ def rows(name: str, times: dict[str, Timing], compared: list[Ratio]) -> list[tup
     return lines
 
 
-def draw(found: dict[str, dict[str, Timing]], folder: Path) -> Path:
+def draw(found: dict[str, dict[str, Timing]], folder: Path) -> None:
     """Draw time against size, both by logarithm, one line a contender."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    figure, axes = new_figure()
     for contender in CONTENDERS:
         points = [
             (values.SIZES[name], times[contender.name].median / 1e3)
@@ -136,16 +130,33 @@ def draw(found: dict[str, dict[str, Timing]], folder: Path) -> Path:
     axes.grid(which="major", color="0.85")
     axes.legend(fontsize=8)
     axes.set_title("From a child process to its host, median", fontsize=10)
-    path = folder / "across.svg"
-    matplotlib.rcParams["svg.hashsalt"] = "hookless"
-    figure.savefig(path, metadata={"Date": None})
-    figure.savefig(folder / "across.png", dpi=130)
-    plt.close(figure)
-    return path
+    save(figure, folder, "across")
+
+
+def write(
+    environment: dict[str, str],
+    found: dict[str, dict[str, Timing]],
+    tables: list[tuple[str, list[tuple[str, ...]]]],
+    notes: list[str],
+    partial: bool,
+) -> Path:
+    """Write across.md, across.json and the plots; return their folder."""
+    folder = kept.folder(partial)
+    times = {name: {key: [t.low, t.median, t.high] for key, t in by.items()} for name, by in found.items()}
+    draw(found, folder)
+    throughput(times, values.SIZES, folder)
+    text = ["# Between two processes", *(["**Not for quoting.**"] if partial else [])]
+    text += ["\n".join(f"- {key}: {fact}" for key, fact in environment.items())]
+    text += ["![times](across.svg)", "![throughput](throughput.svg)"]
+    text += [f"## {name}\n\n{markdown(HEAD, table)}" for name, table in tables]
+    text += ["## Contenders", *notes]
+    (folder / "across.md").write_text("\n\n".join(text) + "\n")
+    kept.keep("across", {"environment": environment, "partial": partial, "ns": times}, partial)
+    return folder
 
 
 def main() -> int:
-    """Measure, print, and write across.md, across.json and the plot."""
+    """Measure, print, and write across.md, across.json and the plots."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few samples: to see that it runs, not to quote")
     parser.add_argument("--large", action="store_true", help="512 MiB as well: needs about 6 GiB")
@@ -158,7 +169,6 @@ def main() -> int:
             parser.error(f"there is no {', '.join(unknown)}")
     plan = QUICK if options.quick else FULL
     partial = options.quick or options.only is not None
-    folder = PARTIAL if partial else WHOLE
     environment = describe(plan, [])
     print(environment_text(environment) + "\n", flush=True)
     settle_allocator()
@@ -179,18 +189,9 @@ def main() -> int:
         print(f"{name}\n{aligned(HEAD, table)}\n", flush=True)
     for contender in contenders:
         contender.stop()
-    folder.mkdir(parents=True, exist_ok=True)
-    text = ["# Between two processes", *(["**Not for quoting.**"] if partial else [])]
-    text += ["\n".join(f"- {key}: {fact}" for key, fact in environment.items())]
-    text += ["![times](across.svg)", *(f"## {name}\n\n{markdown(HEAD, table)}" for name, table in tables)]
-    text += ["## Contenders", "\n".join(f"- `{one.name}`: {one.label}" for one in contenders), *missing]
-    draw(found, folder)
-    (folder / "across.md").write_text("\n\n".join(text) + "\n")
-    times = {name: {key: [t.low, t.median, t.high] for key, t in by.items()} for name, by in found.items()}
-    (folder / "across.json").write_text(
-        json.dumps({"environment": environment, "ns": times}, indent=1) + "\n"
-    )
-    STDERR.say(f"wrote across.md, across.json and the plot to {folder}")
+    notes = ["\n".join(f"- `{one.name}`: {one.label}" for one in contenders), *missing]
+    folder = write(environment, found, tables, notes, partial)
+    STDERR.say(f"wrote across.md, across.json and the plots to {folder}")
     return 0
 
 

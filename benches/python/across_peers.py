@@ -167,7 +167,7 @@ class Scanned(_Served):
     """pickle whose opcodes are walked before it is loaded, with an allow-list."""
 
     name, label, serves = "pickle-scan", "pickle with opcode scan, over a socketpair", "pickle"
-    carries = ("8 B", "1 KiB", "64 KiB", *values.RECORDS)
+    carries = ("8 B", "1 KiB", "16 KiB", "64 KiB", *values.RECORDS)
 
     def fetch(self, name: str) -> Any:
         values.ask(self._asks, name)
@@ -178,7 +178,7 @@ class Lines(_Served):
     """pickle as base85 in lines of server-sent events."""
 
     name, label, serves = "b85-lines", "pickle as base85 in SSE lines", "lines"
-    carries = ("8 B", "1 KiB", "64 KiB", "1 MiB", *values.RECORDS)
+    carries = ("8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB", *values.RECORDS)
 
     def fetch(self, name: str) -> Any:
         values.ask(self._asks, name)

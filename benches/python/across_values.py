@@ -20,7 +20,19 @@ import hookless
 KIB, MIB = 1 << 10, 1 << 20
 
 # Bytes of float64 arrays, by name; "8 B" is a bytes object.
-SIZES = {"8 B": 8, "1 KiB": KIB, "64 KiB": 64 * KIB, "1 MiB": MIB, "64 MiB": 64 * MIB, "512 MiB": 512 * MIB}
+SIZES = {
+    "8 B": 8,
+    "1 KiB": KIB,
+    # From here on an array is in the data region.
+    "16 KiB": 16 * KIB,
+    "64 KiB": 64 * KIB,
+    "256 KiB": 256 * KIB,
+    "1 MiB": MIB,
+    "4 MiB": 4 * MIB,
+    "16 MiB": 16 * MIB,
+    "64 MiB": 64 * MIB,
+    "512 MiB": 512 * MIB,
+}
 RECORDS = ("W1", "W2")
 NAMES = (*SIZES, *RECORDS)
 

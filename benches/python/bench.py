@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import kept
+import memory
 import more_peers  # noqa: F401 (importing it registers the wider field)
 import peers
 import plots
 import report as reports
 from environment import describe
-from measure import FULL, QUICK, STDERR, Plan, measure
+from measure import FULL, QUICK, STDERR, Plan, measure, settle_collector
 from peers import Codec, Peer
 from results import PeerNote, Report, WorkloadResult, ratios
 from roundtrip import keeps_sharing
@@ -20,9 +22,6 @@ from targets import targets
 from workloads import REGISTRY as WORKLOADS
 from workloads import Workload
 
-HERE = Path(__file__).resolve().parent.parent
-# What the closing notes and the README quote: a whole run. Other runs go to a folder that git ignores.
-WHOLE, PARTIAL = HERE / "report", HERE / "report" / "raw"
 DEFAULT = ("W1", "W2", "W3", "W6", "W7", "W8")
 
 
@@ -32,13 +31,16 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few samples: to see that it runs, not to quote")
     parser.add_argument("--only", metavar="W1,W2", help=f"these workloads (of {', '.join(WORKLOADS)})")
     parser.add_argument("--all", action="store_true", help="every workload that fits into 4 GiB")
-    parser.add_argument("--large", action="store_true", help="W9 as well: needs about 4 GiB")
+    parser.add_argument("--large", action="store_true", help="W9 as well: needs about 7 GiB")
     parser.add_argument(
         "--peer", metavar="NAME,NAME", help=f"these peers (of {', '.join(peers.REGISTRY)}); all by default"
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the JSON to FILE too")
     parser.add_argument(
-        "--report", metavar="DIR", type=Path, help="write report.md, report.json and the plots here"
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="write report.md, report.json and the plots here",
     )
     return parser.parse_args(arguments)
 
@@ -103,6 +105,14 @@ def compare(result: WorkloadResult) -> None:
     result.ratios = ratios(result.rows, pairs, bounds)
 
 
+def add_peaks(result: WorkloadResult) -> None:
+    """Fill in the peak memory of each contender that was timed, where it is large enough to be told."""
+    found = memory.peaks(result.id, [row.contender for row in result.rows])
+    for row in result.rows:
+        peaks = found.get(row.contender, {})
+        row.peaks = {op: peak for op, peak in peaks.items() if max(peak, row.wire_bytes) >= memory.LEAST}
+
+
 def describe_peer(peer: Peer) -> PeerNote:
     """Return what the report says of a peer; whether it keeps sharing is tried, not believed."""
     codec = peer.load(False)
@@ -125,15 +135,19 @@ def run(options: argparse.Namespace, plan: Plan) -> Report:
     """Measure, printing each workload's tables as soon as they are there."""
     chosen = choose_workloads(options)
     found, missing = choose_peers(options)
-    partial = options.quick or options.only is not None or options.peer is not None
+    partial = options.quick or not options.all or options.only is not None or options.peer is not None
     report = Report(describe(plan, found), partial, [describe_peer(peer) for peer in found], missing)
     print(reports.environment_text(report.environment) + "\n", flush=True)
     for name, why in missing.items():
         STDERR.say(f"not installed: {name} ({why})")
+    settle_collector()
     for number, workload in enumerate(chosen, 1):
         STDERR.say(f"[{number}/{len(chosen)}] {workload.id}: {workload.title}")
         result = measure(workload, contenders(found, workload), plan, STDERR)
         compare(result)
+        if not options.quick:
+            STDERR.update(f"{workload.id}: memory")
+            add_peaks(result)
         report.workloads.append(result)
         STDERR.update("")
         print(reports.workload_text(result), flush=True)
@@ -159,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if hookless failed a round trip."""
     options = parse(arguments)
     report = run(options, QUICK if options.quick else FULL)
-    write(report, options.report or (PARTIAL if report.partial else WHOLE), options.json)
+    write(report, options.report or kept.folder(report.partial), options.json)
     failed = [
         f"{result.id}: {name}: {why}"
         for result in report.workloads

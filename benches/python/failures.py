@@ -1,6 +1,6 @@
 """W14: an exception with a traceback of 30 frames and an explicit cause, against tblib and format_exception.
 
-`python benches/python/failures.py --rounds 31` prints medians, quartiles and ratios. In "with source" the
+Prints medians, quartiles and ratios, and writes failures.md and failures.json. In "with source" the
 frames are of a file, whose lines hookless reads and sends; in "without" they are of code that has none. tblib
 sends no source lines at all, and what it makes is unpickled: it runs what the bytes name.
 """
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import hookless
+import kept
+from report import aligned, duration, markdown
 
 _DEPTH = 29
 # Each frame is one of a function of its own, as in most tracebacks.
@@ -97,24 +99,43 @@ def measure(
     return samples
 
 
+HEAD = ("W14", "", "contender", "time", "quartiles", "hookless / it", "target")
+
+
+def lines(kind: str, samples: dict[tuple[str, str], list[float]]) -> list[tuple[str, ...]]:
+    """Return the table of one kind."""
+    medians = {one: statistics.median(taken) for one, taken in samples.items()}
+    out: list[tuple[str, ...]] = []
+    for (op, who), taken in samples.items():
+        low, middle, high = (duration(1e3 * time) for time in statistics.quantiles(taken, n=4))
+        ratio, target = medians[op, "hookless"] / medians[op, who], _TARGETS.get((op, who, kind))
+        told = "" if who == "hookless" else f"{ratio:.3f}"
+        bound = f"<= {target:g} {'met' if ratio <= target else 'MISSED'}" if target else ""
+        out.append((kind, op, who, middle, f"{low} .. {high}", told, bound))
+    return out
+
+
 def main() -> None:
-    """Measure and print."""
+    """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=31, help="samples of each (default: 31)")
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--quick", action="store_true", help="few samples: to see that it runs, not to quote")
+    quick = parser.parse_args().quick
+    table: list[tuple[str, ...]] = []
+    found: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "w14.py"
         path.write_text(_CODE)
         for kind, name in (("with source", str(path)), ("without", "<w14>")):
-            samples = measure(contenders(raised(name)), rounds)
-            print(f"W14 {kind}: microseconds, median (quartiles), ratio of hookless to it [target]")
-            medians = {one: statistics.median(taken) for one, taken in samples.items()}
-            for (op, who), taken in samples.items():
-                low, middle, high = statistics.quantiles(taken, n=4)
-                ratio = medians[op, "hookless"] / middle
-                target = _TARGETS.get((op, who, kind))
-                told = "" if who == "hookless" else f"  {ratio:.3f}" + (f" [{target}]" if target else "")
-                print(f"  {op} {who:<18} {middle:8.1f} ({low:.1f} .. {high:.1f}){told}")
+            samples = measure(contenders(raised(name)), 3 if quick else 31)
+            table += lines(kind, samples)
+            found[kind] = {f"{op} {who}": statistics.quantiles(t, n=4) for (op, who), t in samples.items()}
+    print(f"{aligned(HEAD, table)}\n", flush=True)
+    text = ["# W14: an exception with a traceback of 30 frames and a cause", markdown(HEAD, table)]
+    text.append(__doc__.partition("\n\n")[2].partition("json. ")[2].strip())
+    if quick:
+        text.insert(1, "**Not for quoting: a quick run.**")
+    (kept.folder(quick) / "failures.md").write_text("\n\n".join(text) + "\n")
+    kept.keep("failures", {"partial": quick, "us": found}, quick)
 
 
 if __name__ == "__main__":

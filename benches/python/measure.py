@@ -34,7 +34,7 @@ class Plan:
     cell_seconds: float
 
 
-FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=3.0)
+FULL = Plan(repeats=31, least=7, sample_seconds=0.005, cell_seconds=1.5)
 QUICK = Plan(repeats=5, least=3, sample_seconds=0.005, cell_seconds=0.5)
 
 
@@ -151,6 +151,16 @@ def settle_memory(size: int) -> None:
         np.empty(3 * size, np.uint8)[::4096] = 1
 
 
+def settle_collector() -> None:
+    """Keep what the contenders' libraries have imported out of every collection from now on.
+
+    Otherwise each would walk the objects of all libraries together, pyarrow's and pymongo's above all, inside
+    the clock and before it. A program that uses one of them does not hold the others.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def measure(
     workload: Workload, contenders: Sequence[tuple[Peer, Codec]], plan: Plan, progress: Progress
 ) -> WorkloadResult:
@@ -167,7 +177,8 @@ def measure(
         except Mismatch as error:
             result.refused[peer.name] = f"WRONG VALUE: {error}"
         except Exception as error:
-            result.refused[peer.name] = f"{type(error).__name__}: {error}"
+            told = error.__cause__ or error
+            result.refused[peer.name] = f"{type(told).__name__}: {told}"
         else:
             result.rows.append(row)
             cells += own

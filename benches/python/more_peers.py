@@ -30,6 +30,8 @@ def _as_json(value: object) -> object:
     """Encoder hook of the JSON peers: arrays as tagged base64, sets as lists."""
     if isinstance(value, set):
         return list(value)
+    if _array_or_error(value).nbytes > 128 << 20:
+        raise ValueError("as base64, more than 128 MiB take minutes")
     return {_MARK: base64.b64encode(pack_array(_array_or_error(value))).decode()}
 
 
@@ -175,6 +177,8 @@ def _np_save(arrays: bool) -> Codec:
 @peer("np.savetxt", "np.savetxt", package="numpy", arrays_only=True)
 def _np_savetxt(arrays: bool) -> Codec:
     def save(value: object) -> bytes:
+        if _array_or_error(value).nbytes > 2 << 20:
+            raise ValueError("as text, more than 2 MiB take minutes")
         out = io.BytesIO()
         np.savetxt(out, _array_or_error(value))
         return out.getvalue()

@@ -21,6 +21,8 @@ CAVEATS = f"""\
   twice. The table of contenders says who keeps it, and "loses" says what a round trip changed.
 - `pickle-scan` walks every opcode in Python before unpickling. It is not the usual "restricted unpickler":
   that is `pickle5-allow`, which costs what pickle costs and bounds neither time nor memory.
+- "peak" is how far the resident memory of a fresh process rises during one call, result included, the value
+  that is sent not; empty where both that and the wire are under 1 MiB, which cannot be told from noise.
 - The same value is encoded again and again, so CPython has its non-ASCII strings cached as UTF-8 for those
   codecs that use that cache; a program that sends each value once has not.
 - The values are synthetic and seeded. Yours differ: measure them.
@@ -55,6 +57,10 @@ def _time(timing: Timing | None) -> tuple[str, str]:
     ), f"{duration(timing.low)} .. {duration(timing.high)}{' ~' if timing.noisy else ''}"
 
 
+def _peak(count: int | None) -> str:
+    return "" if count is None else size(count)
+
+
 def _ratio(ratio: Ratio | None) -> tuple[str, str, str, str]:
     if ratio is None:
         return "", "", "", ""
@@ -62,7 +68,7 @@ def _ratio(ratio: Ratio | None) -> tuple[str, str, str, str]:
     return f"{ratio.value:.3g}", f"{ratio.low:.2g} .. {ratio.high:.2g}", ratio.verdict, target
 
 
-TIME_HEAD = ("contender", "wire", "encode", "quartiles", "decode", "quartiles", "loses")
+TIME_HEAD = ("contender", "wire", "encode", "quartiles", "peak", "decode", "quartiles", "peak", "loses")
 RATIO_HEAD = ("ours / peer", "encode", "range", "", "target", "decode", "range", "", "target")
 
 
@@ -70,7 +76,7 @@ def time_rows(result: WorkloadResult) -> list[tuple[str, ...]]:
     """Return one line per contender."""
 
     def line(row: Row) -> tuple[str, ...]:
-        encode, decode = (_time(row.timings.get(op)) for op in OPS)
+        encode, decode = ((*_time(row.timings.get(op)), _peak(row.peaks.get(op))) for op in OPS)
         return (row.contender, size(row.wire_bytes), *encode, *decode, "; ".join(row.loses) or "nothing")
 
     return [line(row) for row in result.rows]

@@ -44,6 +44,8 @@ class Row:
     wire_bytes: int
     loses: list[str]
     timings: dict[Op, Timing] = field(default_factory=dict)
+    # Bytes by which resident memory rises at most; none where that cannot be told from noise.
+    peaks: dict[Op, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

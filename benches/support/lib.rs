@@ -2,6 +2,9 @@
 //!
 //! The ids agree, the values do not: compare a time with another of the same language only.
 
+pub mod session;
+pub mod typed;
+
 use hookless::{Array, ByteOrder, Dtype, Letter, Order, Value};
 
 /// A value to send.
@@ -30,17 +33,18 @@ pub fn workloads() -> hookless::Result<Vec<Workload>> {
 }
 
 /// SplitMix64: small, seeded, and good enough to vary a value.
-struct Rng(u64);
+#[derive(Debug)]
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
@@ -49,11 +53,11 @@ impl Rng {
     }
 
     /// A float in [0, 1).
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         f64::from((self.next() >> 32) as u32) / 4_294_967_296.0
     }
 
-    fn word(&mut self, least: u64, most: u64) -> String {
+    pub(crate) fn word(&mut self, least: u64, most: u64) -> String {
         let length = least + self.below(most - least + 1);
         (0..length).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }

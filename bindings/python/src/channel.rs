@@ -134,7 +134,8 @@ impl Channel {
         body.append(args)?;
         body.append(kwargs)?;
         let mut assign = |end: &mut End| end.begin(asked, credit).map(Some);
-        let mut follows = if credit > 0 { post::first_credit(credit) } else { Vec::new() };
+        let follows = if credit > 0 { post::first_credit(credit) } else { Ok(Vec::new()) };
+        let mut follows = follows.map_err(|error| decode_error(py, &error))?;
         let posted = self.post_value(body.as_any(), FrameKind::Call, &mut follows, &mut assign)?;
         let id = posted.map_or(0, |posted| posted.call_id);
         // With arrays it goes behind them.

@@ -243,10 +243,13 @@ impl Channel {
     }
 }
 
-/// The CREDIT that follows a CALL; empty where it cannot be made, which the session says when the call begins.
-pub(super) fn first_credit(items: u32) -> Vec<u8> {
+/// The CREDIT that follows a CALL; empty for what cannot be granted, which the session says when the call begins.
+pub(super) fn first_credit(items: u32) -> hookless::Result<Vec<u8>> {
     let body = Credit { items }.to_body();
-    body.and_then(|body| control(FrameKind::Credit, 0, &body)).unwrap_or_default()
+    match body.and_then(|body| control(FrameKind::Credit, 0, &body)) {
+        Err(error) if error.code() != Code::OutOfMemory => Ok(Vec::new()),
+        made => made,
+    }
 }
 
 /// A whole frame that has no data region.

@@ -135,6 +135,8 @@ def is_allowed(file: str) -> bool:
     known = path.parent.name in FOLDERS or path.name in DISPLAY
     # Where Hypothesis has run, it times the garbage collector ever after, which comes when it will.
     known = known or ("hypothesis" in path.parts and path.name == "junkdrawer.py")
+    # Where it has been imported, logging asks it for the name of this process.
+    known = known or path.parts[-2:] == ("multiprocessing", "process.py")
     return known or file == tripwire.__file__ or file.startswith("<frozen ")
 
 

@@ -47,6 +47,7 @@ pub(crate) struct PyBuilder<'a, 'py> {
     numpy: Option<&'py Numpy>,
     source: Source<'a, 'py>,
     cache: Vec<Option<Bound<'py, PyAny>>>,
+    /// Those that were not found there.
     keys_seen: usize,
     /// Puts the host's decimal context right afterwards; there once a decimal is in a key.
     _calm: Option<standard::Calm<'py>>,
@@ -83,28 +84,31 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
     }
 
     /// A str that is likely to come again: remembered by its bytes, never interned.
+    #[inline]
     fn key(&mut self, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+        if bytes.len() <= CACHED_LEN
+            && let Some(Some(text)) = self.cache.get(slot_of(bytes))
+            && chars::is_ascii_text(text, bytes)
+        {
+            return Ok(text.clone());
+        }
+        self.new_key(bytes)
+    }
+
+    /// A key that is not remembered yet.
+    #[inline(never)]
+    fn new_key(&mut self, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+        let text = chars::ascii(self.py, bytes)?;
         self.keys_seen += 1;
         if self.keys_seen < CACHE_AFTER || bytes.len() > CACHED_LEN {
-            return chars::ascii(self.py, bytes);
+            return Ok(text);
         }
         if self.cache.is_empty() {
             self.cache.try_reserve_exact(CACHED_KEYS).map_err(|_| Error::new(Code::OutOfMemory))?;
             self.cache.resize(CACHED_KEYS, None);
         }
-        // FNV-1a: a miss costs no more than a str of its own.
-        let hash = bytes
-            .iter()
-            .fold(0xcbf2_9ce4u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        let slot = &mut self.cache[(hash ^ (hash >> 15)) as usize % CACHED_KEYS];
-        match slot {
-            Some(text) if chars::is_ascii_text(text, bytes) => Ok(text.clone()),
-            _ => {
-                let text = chars::ascii(self.py, bytes)?;
-                *slot = Some(text.clone());
-                Ok(text)
-            }
-        }
+        self.cache[slot_of(bytes)] = Some(text.clone());
+        Ok(text)
     }
 
     /// A deque or slice of its items.
@@ -121,6 +125,30 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         };
         made.map_err(|error| scalars::table_error(py, &error))
     }
+}
+
+/// 2^64 divided by the golden ratio, which spreads what differs in few bits.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Where a key is remembered: a hash of its words, of which the last ones overlap. Whoever chooses keys for one slot is given a new str for
+/// each, which is what a miss costs.
+#[inline]
+fn slot_of(bytes: &[u8]) -> usize {
+    let long = |word: Option<&[u8; 8]>| word.map_or(0, |word| u64::from_le_bytes(*word));
+    let short = |word: Option<&[u8; 4]>| word.map_or(0, |word| u64::from(u32::from_le_bytes(*word)));
+    let mut hash = bytes.len() as u64;
+    let last = match bytes.len() {
+        8.. => {
+            for word in bytes.as_chunks().0 {
+                hash = (hash ^ long(Some(word))).wrapping_mul(SPREAD).rotate_left(29);
+            }
+            long(bytes.last_chunk())
+        }
+        4.. => short(bytes.first_chunk()) << 32 | short(bytes.last_chunk()),
+        _ => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    let mixed = (hash ^ last).wrapping_mul(SPREAD);
+    (mixed >> (u64::BITS - CACHED_KEYS.ilog2())) as usize
 }
 
 impl<'py> Build for PyBuilder<'_, 'py> {
@@ -172,7 +200,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         match text {
             Characters::Ascii(bytes) if key => self.key(bytes),
             Characters::Ascii(bytes) => chars::ascii(self.py, bytes),
-            Characters::Utf8(text) => chars::utf8(self.py, text.as_bytes()),
+            Characters::Utf8(text) => chars::text(self.py, text),
             Characters::Surrogates(bytes) => chars::utf8(self.py, bytes),
         }
     }

@@ -82,6 +82,25 @@ impl Spent {
         key: &Bound<'py, PyAny>,
         priors: impl FnOnce() -> Result<Vec<Prior>>,
     ) -> Result<()> {
+        // Most keys: a str in a table that has had nothing to be counted.
+        if exact(key) == Exact::Str
+            && (keys.announced < EXEMPT || warm.keyed_hashes)
+            && keys.guard.is_none()
+            && keys.few.is_empty()
+        {
+            return Ok(());
+        }
+        self.admit_other(warm, keys, key, priors)
+    }
+
+    #[inline(never)]
+    fn admit_other<'py>(
+        &mut self,
+        warm: &Warm,
+        keys: &mut Keys,
+        key: &Bound<'py, PyAny>,
+        priors: impl FnOnce() -> Result<Vec<Prior>>,
+    ) -> Result<()> {
         let kind = exact(key);
         let compound = matches!(kind, Exact::Tuple | Exact::FrozenSet | Exact::Other);
         if keys.announced >= EXEMPT {

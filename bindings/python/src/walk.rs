@@ -10,8 +10,8 @@ use crate::array::Array;
 use crate::failure::{self, EntryTexts, Failure};
 use crate::ffi::chars::{self, Chars};
 use crate::ffi::fallible::Str;
-use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
+use crate::ffi::{make, sequence};
 use crate::plain::{self, Plain};
 use crate::scalar::Scalar;
 use crate::scalars;
@@ -33,7 +33,7 @@ pub(crate) struct Walker<'w, 'l, 'py> {
     limits: &'l Limits,
     /// What goes into the data region, in order: objects with the buffer protocol.
     pub(crate) region: Vec<Bound<'py, PyAny>>,
-    /// UTF-8 of a str that is not ASCII.
+    /// Generalised UTF-8 of a str that is not ASCII.
     text: Vec<u8>,
     /// Name of the type that is not of the closed set.
     pub(crate) type_name: Option<String>,
@@ -111,21 +111,20 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         match chars::of(value) {
             Some(Chars::Ascii(text)) => self.writer.utf8(text, true),
-            found => self.wide_str(found),
+            _ => self.wide_str(value),
         }
     }
 
     /// A str that is not ASCII.
     #[inline(never)]
-    fn wide_str(&mut self, found: Option<Chars<'_>>) -> Result<()> {
-        let Some(found) = found else { return Err(make::refused(self.py)) };
-        self.text.clear();
-        let surrogates = found.append_to(&mut self.text);
-        // The bytes are UTF-8 of the str's own making; checking them costs less than a second copy of the rule.
-        match std::str::from_utf8(&self.text) {
-            Ok(text) => self.writer.utf8(text, false),
-            Err(_) if surrogates => self.writer.text(TextRef::Surrogates(&self.text)),
-            Err(_) => Err(Error::new(Code::BadUtf8)),
+    fn wide_str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        if let Some(text) = chars::known_utf8(value) {
+            return self.writer.utf8(text, false);
+        }
+        let Some(found) = chars::of(value) else { return Err(make::refused(self.py)) };
+        match found.written_to(&mut self.text) {
+            TextRef::Str(text) => self.writer.utf8(text, false),
+            text => self.writer.text(text),
         }
     }
 
@@ -187,7 +186,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         self.writer.sequence(SequenceKind::List, len)?;
         for index in 0..len {
             // The list may shrink under the walk: a finaliser can run wherever memory is taken.
-            let Ok(item) = list.get_item(index) else { return Err(changed()) };
+            let Some(item) = sequence::item(list, index) else { return Err(changed()) };
             self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
         }
         self.writer.end_sequence();

@@ -44,9 +44,8 @@ impl<'py> PyBuilder<'_, 'py> {
     ) -> Result<bool> {
         self.spent.admit(self.warm, &mut map.keys, &key, || keys_of(&map.dict, map.done))?;
         let inserted = match map.kind {
-            // By its own method, which keeps the order as well.
-            MapKind::OrderedDict => map.dict.as_any().set_item(key, value),
-            MapKind::Dict | MapKind::Counter => map.dict.set_item(key, value),
+            MapKind::OrderedDict => put_ordered(&map.dict, &key, &value),
+            MapKind::Dict | MapKind::Counter => map.dict.set_item(&key, &value),
         };
         inserted.map_err(|error| scalars::table_error(self.py, &error))?;
         map.done += 1;
@@ -74,6 +73,16 @@ impl<'py> PyBuilder<'_, 'py> {
         });
         made.map_err(|error| scalars::table_error(py, &error))
     }
+}
+
+/// By its own method, which keeps the order as well.
+#[inline(never)]
+fn put_ordered<'py>(
+    dict: &Bound<'py, PyDict>,
+    key: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    dict.as_any().set_item(key, value)
 }
 
 /// The keys of a dict, in order.

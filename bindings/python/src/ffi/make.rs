@@ -48,11 +48,13 @@ pub(crate) fn unsigned(py: Python<'_>, value: u64) -> Result<Bound<'_, PyAny>> {
     unsafe { owned(py, ffi::PyLong_FromUnsignedLongLong(value)) }
 }
 
+#[inline]
 pub(crate) fn signed(py: Python<'_>, value: i64) -> Result<Bound<'_, PyAny>> {
     // SAFETY: as above.
     unsafe { owned(py, ffi::PyLong_FromLongLong(value)) }
 }
 
+#[inline]
 pub(crate) fn float(py: Python<'_>, value: f64) -> Result<Bound<'_, PyAny>> {
     // SAFETY: as above.
     unsafe { owned(py, ffi::PyFloat_FromDouble(value)) }
@@ -87,6 +89,7 @@ pub(crate) fn set_add(set: &Bound<'_, PyAny>, member: &Bound<'_, PyAny>) -> Resu
 }
 
 /// Hash of a key, as its table will use it.
+#[inline]
 pub(crate) fn hash(key: &Bound<'_, PyAny>) -> Result<isize> {
     // SAFETY: the GIL is held and the object is live.
     let hash = unsafe { ffi::PyObject_Hash(key.as_ptr()) };
@@ -121,6 +124,7 @@ pub(crate) fn members<'py>(container: &Bound<'py, PyAny>) -> Result<Vec<Bound<'p
 }
 
 /// The next pair of a dict from `position` on, as strong references: safe whatever happens to the dict in between.
+#[inline]
 pub(crate) fn dict_next<'py>(
     dict: &Bound<'py, PyDict>,
     position: &mut isize,
@@ -149,6 +153,7 @@ pub(crate) fn bytearray<'py>(py: Python<'py>, contents: &[u8]) -> Result<Bound<'
 }
 
 /// An int as an `i64` or `u64`; none when it is larger.
+#[inline]
 pub(crate) fn small_int(int: &Bound<'_, PyAny>) -> Option<std::result::Result<i64, u64>> {
     let mut overflow = 0;
     // SAFETY: the GIL is held; for an exact int the call cannot fail, and sets `overflow` instead.
@@ -161,6 +166,7 @@ pub(crate) fn small_int(int: &Bound<'_, PyAny>) -> Option<std::result::Result<i6
 }
 
 /// The value of an exact float.
+#[inline]
 pub(crate) fn float_value(float: &Bound<'_, PyAny>) -> f64 {
     debug_assert!(float.is_exact_instance_of::<pyo3::types::PyFloat>());
     // SAFETY: the GIL is held; PyFloat_AsDouble reads any float and cannot run code for an exact one.

@@ -78,8 +78,13 @@ impl<'b> Cursor<'b> {
     }
 
     /// A head in its shortest form: V2, V3, V4.
-    #[inline]
     pub(crate) fn head(&mut self) -> Result<Head> {
+        self.head_in_loop()
+    }
+
+    /// The same for the one loop that every value goes through: there the kind is told once, not once here and once by the caller.
+    #[inline(always)]
+    pub(crate) fn head_in_loop(&mut self) -> Result<Head> {
         let marker = self.byte()?;
         Ok(match marker {
             0x00..=0x7f => Head::Unsigned(u64::from(marker)),

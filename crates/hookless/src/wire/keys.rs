@@ -47,7 +47,14 @@ impl Maker {
         Maker { int_bytes, inner: HashMap::new() }
     }
 
+    /// Whether there is nothing that could be let go of.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
     /// Lets go of what was kept for a key that no table is around any more.
+    #[inline]
     pub(crate) fn forget(&mut self) {
         if !self.inner.is_empty() {
             self.inner = HashMap::new();
@@ -114,6 +121,7 @@ pub(crate) fn is_nan(bits: u64) -> bool {
 }
 
 /// Whether a key is a tuple, frozenset, record or enum member, whose bytes are charged once more when it is complete (limits.md).
+#[inline]
 pub(crate) fn is_compound(key: &[u8]) -> bool {
     matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
 }

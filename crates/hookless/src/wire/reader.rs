@@ -17,6 +17,7 @@ mod ndarray;
 mod open;
 mod record;
 mod report;
+mod runs;
 mod standard;
 
 pub use open::push_name;
@@ -117,6 +118,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             self.expect_exception()?;
         }
         loop {
+            if self.in_key && self.short_key()? {
+                continue;
+            }
             if let Some(value) = self.next()?
                 && let Some(root) = self.deliver(value)?
             {
@@ -163,7 +167,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     fn next(&mut self) -> Result<Option<B::Value>> {
         self.at = self.cursor.rest;
         self.build.enter(self.cursor.offset(), self.stack.len());
-        let value = match self.cursor.head()? {
+        let value = match self.cursor.head_in_loop()? {
             Head::Unsigned(value) => {
                 self.budget.charge(charge::INT)?;
                 self.build.unsigned(value)?
@@ -210,6 +214,11 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 What::Sequence { list, .. } => {
                     self.build.push(list, value)?;
                     self.in_key = top.in_key;
+                    if top.left > 2 && !top.in_key {
+                        top.left = top.left.saturating_sub(1);
+                        self.leaves()?;
+                        return Ok(None);
+                    }
                 }
                 What::Objects { list, .. } => {
                     self.build.push(list, value)?;
@@ -277,16 +286,15 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                         return Err(Error::new(Code::DuplicateKey));
                     }
                     self.in_key = false;
+                    top.left = top.left.saturating_sub(1);
+                    match self.continue_report()? {
+                        Some(done) => value = done,
+                        None => return Ok(None),
+                    }
+                    continue;
                 }
             }
             top.left = top.left.saturating_sub(1);
-            if matches!(top.what, What::Report(_)) {
-                match self.continue_report()? {
-                    Some(done) => value = done,
-                    None => return Ok(None),
-                }
-                continue;
-            }
             if top.left != 0 {
                 return Ok(None);
             }
@@ -458,6 +466,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return self.build.finish_sequence(list).map(Some);
         }
         self.open(len, below, What::Sequence { list, len })?;
+        self.leaves()?;
         Ok(None)
     }
 

@@ -286,6 +286,17 @@ impl<'l> Writer<'l> {
     #[inline]
     fn admit(&mut self, table: &mut Table, is_map: bool) -> Result<()> {
         let key = self.out.get(table.key..).unwrap_or_default();
+        if self.unique && self.marks.is_empty() && !keys::is_compound(key) && self.forms.is_empty() {
+            table.done = table.done.saturating_add(1);
+            return Ok(());
+        }
+        self.admit_special(table, is_map)
+    }
+
+    /// The same for a key that is compound or has a mark, or where all forms are compared.
+    #[inline(never)]
+    fn admit_special(&mut self, table: &mut Table, is_map: bool) -> Result<()> {
+        let key = self.out.get(table.key..).unwrap_or_default();
         if keys::is_compound(key) {
             self.budget.charge(charge::compound_key(wide(key.len())))?;
         }

@@ -35,6 +35,7 @@ impl Marks {
     }
 
     /// Whether there is nothing to be marked.
+    #[inline]
     pub(crate) const fn is_empty(self) -> bool {
         !self.odd && !self.numpy && !self.decimal
     }

@@ -26,6 +26,8 @@ pub(crate) struct Open<'b, B: Build> {
     pub(crate) what: What<'b, B>,
 }
 
+/// Its tag is a byte of its own, since it is looked at for each value.
+#[repr(u8)]
 pub(crate) enum What<'b, B: Build> {
     Sequence { list: B::Sequence, len: u64 },
     Objects { list: B::Sequence, shape: Shape, len: u64 },

@@ -37,6 +37,7 @@ NOT_HERE = {
     "test_host_memory.py": "fills memory by MALLOC_PERTURB_, which the sanitizer's allocator does not know",
     "test_cases*.py": "the same, for those that start a worker; their frames are in the vectors",
     "test_interop_socket.py": "builds and starts another program",
+    "test_rust_child.py": "the same",
     "test_cli_inspect.py": "shows text of thousands of frames; the reader below it is in test_vectors.py",
     "test_typing.py": "runs type checkers, and no code of the extension",
     "test_import*.py": "measures what a fresh process loads",

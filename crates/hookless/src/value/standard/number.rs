@@ -157,14 +157,13 @@ impl Fraction {
     /// # Errors
     /// `bad_payload` for a denominator of zero, `not_canonical` when not in lowest terms.
     pub fn new(negative: bool, numerator: &[u8], denominator: &[u8]) -> Result<Fraction> {
-        if denominator.is_empty() {
-            return Err(bad_value("the denominator is zero"));
-        }
-        if numerator.first() == Some(&0)
-            || denominator.first() == Some(&0)
-            || (negative && numerator.is_empty())
-        {
+        if numerator.first() == Some(&0) || (negative && numerator.is_empty()) {
             return Err(Error::new(Code::NotCanonical).note("a leading zero, or a zero below zero"));
+        }
+        match denominator.first() {
+            None => return Err(bad_value("the denominator is zero")),
+            Some(0) => return Err(Error::new(Code::NotCanonical).note("a leading zero")),
+            Some(_) => {}
         }
         if !coprime(numerator, denominator)? {
             return Err(Error::new(Code::NotCanonical).note("not in lowest terms"));

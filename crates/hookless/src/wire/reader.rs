@@ -17,7 +17,7 @@ mod ndarray;
 mod open;
 mod record;
 mod report;
-mod runs;
+mod short_key;
 mod standard;
 
 pub use open::push_name;
@@ -214,11 +214,6 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 What::Sequence { list, .. } => {
                     self.build.push(list, value)?;
                     self.in_key = top.in_key;
-                    if top.left > 2 && !top.in_key {
-                        top.left = top.left.saturating_sub(1);
-                        self.leaves()?;
-                        return Ok(None);
-                    }
                 }
                 What::Objects { list, .. } => {
                     self.build.push(list, value)?;
@@ -466,7 +461,6 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             return self.build.finish_sequence(list).map(Some);
         }
         self.open(len, below, What::Sequence { list, len })?;
-        self.leaves()?;
         Ok(None)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use hookless::frame::{FrameKind, HEAD_LEN, Head};
+use hookless::frame::{FrameKind, OwnedParts};
 use hookless::session::Credit;
 use hookless::{Code, Error};
 use pyo3::prelude::*;
@@ -254,9 +254,5 @@ pub(super) fn first_credit(items: u32) -> hookless::Result<Vec<u8>> {
 
 /// A whole frame that has no data region.
 pub(super) fn control(kind: FrameKind, call_id: u64, body: &[u8]) -> hookless::Result<Vec<u8>> {
-    let mut frame = Vec::new();
-    frame.try_reserve_exact(HEAD_LEN + body.len()).map_err(|_| Error::new(Code::OutOfMemory))?;
-    frame.extend_from_slice(&Head { kind, call_id, body_len: body.len() as u64, data_len: 0 }.to_bytes());
-    frame.extend_from_slice(body);
-    Ok(frame)
+    Ok(OwnedParts::control(kind, call_id, body)?.start)
 }

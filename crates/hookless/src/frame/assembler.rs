@@ -8,8 +8,8 @@ use crate::limits::Limits;
 use crate::memory::{self, Full};
 use crate::wire::{Build, Plan, Slot, Tree, wide};
 
-/// The most that the body buffer grows at once, before more has arrived.
-const STEP: usize = 256 * 1024;
+/// The most that a buffer grows at once, before more has arrived: that of a body, or of an array ([`Intake`](super::Intake)).
+pub(super) const STEP: usize = 256 * 1024;
 
 /// Zero bytes between entries are read through a buffer of this size.
 const GAP: usize = 64;

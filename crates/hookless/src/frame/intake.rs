@@ -1,14 +1,12 @@
 //! Frames of [`Value`]s for whoever receives: says where the next bytes belong, and gives each frame once it is whole.
 
 use crate::error::{Code, Error, Result};
+use crate::frame::assembler::STEP;
 use crate::frame::{Assembler, Head, Want};
 use crate::limits::Limits;
 use crate::memory::{self, Full};
 use crate::value::Value;
 use crate::wire::{Tree, wide};
-
-/// The most that room for an array grows at once, before more has arrived.
-const STEP: usize = 256 * 1024;
 
 /// Where the next bytes belong.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context as Task, Poll};
 
 use hookless::frame::{FrameKind, OwnedParts, Whole};
-use hookless::session::WorkerEvent;
+use hookless::session::{Verb, WorkerEvent};
 use hookless::{Code, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
@@ -101,7 +101,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         self.link.intake.release(cost);
         let event = self.shared.lock().machine.handle(&head, &body)?;
         match event {
-            WorkerEvent::Call(id) => self.begin(id, value),
+            WorkerEvent::Call(id) => self.begin(id, Verb::of_body(&body)?, value),
             WorkerEvent::Cancel(id) => {
                 if let Some(signals) = self.open.get(&id) {
                     cancel(signals);
@@ -117,16 +117,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         Ok(())
     }
 
-    fn begin(&mut self, id: u64, value: Value) {
+    fn begin(&mut self, id: u64, verb: Verb, value: Value) {
         let signals = Arc::<Signals>::default();
         self.open.insert(id, Arc::clone(&signals));
         let context = Context { shared: self.shared.clone(), id, signals };
-        let (verb, found) = match taken_apart(value) {
-            Some((1, ..)) => return context.finish(Err(unfit("this worker runs no scripts"))),
-            Some((verb, name, arguments)) => {
-                (verb, self.functions.get(&name).cloned().map(|handler| (handler, arguments)).ok_or(name))
+        if verb == Verb::Script {
+            return context.finish(Err(unfit("this worker runs no scripts")));
+        }
+        let found = match taken_apart(value) {
+            Some((name, arguments)) => {
+                self.functions.get(&name).cloned().map(|handler| (handler, arguments)).ok_or(name)
             }
-            None => (0, Err("a call without a name".to_owned())),
+            None => Err("a call without a name".to_owned()),
         };
         match found {
             Ok((handler, arguments)) => {
@@ -147,51 +149,39 @@ fn cancel(signals: &Signals) {
     signals.cancelled.notify_waiters();
 }
 
-fn verb_of(value: &Value) -> Option<u8> {
-    match value {
-        Value::List(parts) => match parts.first() {
-            Some(Value::Int(int)) => match int.form() {
-                hookless::IntForm::Unsigned(verb) => u8::try_from(verb).ok(),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The list of S4, whose shape the intake has checked.
-fn taken_apart(value: Value) -> Option<(u8, String, Arguments)> {
-    let verb = verb_of(&value)?;
+/// Name and arguments of the list of S4, whose shape the intake has checked.
+fn taken_apart(value: Value) -> Option<(String, Arguments)> {
     let Value::List(parts) = value else { return None };
     let [_, Value::Str(name), _, Value::Tuple(args), Value::Dict(kwargs)] =
         <[Value; 5]>::try_from(parts).ok()?
     else {
         return None;
     };
-    Some((verb, name, Arguments { args, kwargs }))
+    Some((name, Arguments { args, kwargs }))
 }
 
 type Work = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 
 /// What is to be done for a call, if its verb fits.
-fn work(handler: Handler, verb: u8, context: Context, arguments: Arguments, turn: Arc<Mutex<()>>) -> Work {
+fn work(handler: Handler, verb: Verb, context: Context, arguments: Arguments, turn: Arc<Mutex<()>>) -> Work {
     match (verb, handler) {
-        (0, Handler::Async(run)) => {
+        (Verb::Function, Handler::Async(run)) => {
             let answer = run(context.clone(), arguments);
             Box::pin(async move { race(&context, answer).await? })
         }
-        (2, Handler::Stream(run)) => {
+        (Verb::Stream, Handler::Stream(run)) => {
             let answer = run(context.clone(), arguments, Items(context.clone()));
             Box::pin(async move { race(&context, answer).await? })
         }
         // It goes on when its call is cancelled: it is told, and waited for.
-        (0, Handler::Blocking(run)) => Box::pin(async move {
+        (Verb::Function, Handler::Blocking(run)) => Box::pin(async move {
             let _turn = race(&context, turn.lock()).await?;
             let ran = tokio::task::spawn_blocking(move || run(&context, arguments)).await;
             ran.unwrap_or_else(|_| Err(panicked()))
         }),
-        (0, Handler::Stream(_)) => refuse("this function makes a stream: it is to be asked for one"),
+        (Verb::Function, Handler::Stream(_)) => {
+            refuse("this function makes a stream: it is to be asked for one")
+        }
         _ => refuse("this function makes no stream"),
     }
 }

@@ -36,7 +36,7 @@ def load_mapped_all(file: str | os.PathLike[str] | _Mappable, limits: Limits | N
     while found is not None and start < len(found):
         # Lengths that are lies do no harm: the frame is then refused within the file's bytes.
         end = min(start + frame_length(found[start : start + HEAD]), len(found))
-        yield view_mapped(found, start, max(end, min(start + HEAD, len(found))), limits=limits)
+        yield view_mapped(found, start, end, limits=limits)
         start = end
 
 

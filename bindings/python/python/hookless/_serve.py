@@ -92,21 +92,24 @@ def _standard_input() -> dict[str, int]:
     """
     if not stat.S_ISSOCK(os.fstat(0).st_mode):
         raise _UsageError("--stdin: standard input is no socket")
-    channel = os.dup(0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
+    channel = _take_standard_input()
     with contextlib.suppress(PermissionError):  # It leads a group already.
         os.setsid()
     return {"fd": channel}
 
 
-def _pipes() -> dict[str, int]:
-    """Take the channel from standard input and output, and put what cannot break it in their place."""
-    read, write = os.dup(0), os.dup(1)
+def _take_standard_input() -> int:
+    """Return another number of standard input, and put an empty one in its place."""
+    taken = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
+    return taken
+
+
+def _pipes() -> dict[str, int]:
+    """Take the channel from standard input and output, and put what cannot break it in their place."""
+    read, write = _take_standard_input(), os.dup(1)
     # What the code prints goes to standard error.
     os.dup2(2, 1)
     return {"fd": read, "write_fd": write}

@@ -50,8 +50,7 @@ def bound(socket: zmq.Socket[Any], limits: Limits | None = None) -> None:
     To be called before the socket is bound or connected. Without it 0MQ takes parts of any size into memory,
     before anybody can look at them.
     """
-    known = limits or Limits()
-    socket.setsockopt(zmq.MAXMSGSIZE, HEAD + known.body + _MOST_PADDING + known.region)
+    socket.setsockopt(zmq.MAXMSGSIZE, _longest(limits or Limits()))
 
 
 def send(
@@ -145,7 +144,7 @@ class Message:
 
     def _enough(self, parts: Iterator[zmq.Frame], limits: Limits) -> Iterator[zmq.Frame]:
         """Yield no more parts than decide the matter: what is too large or too long is refused by them."""
-        most = HEAD + limits.body + _MOST_PADDING + limits.region
+        most = _longest(limits)
         size, head = 0, b""
         for number, part in enumerate(parts):
             if number == _MOST_PARTS:
@@ -182,6 +181,11 @@ async def recv_message_async(
 ) -> Message:
     """Receive one message with an envelope, as `recv_message` does."""
     return Message(iter(await socket.recv_multipart(flags, copy=False)), count, limits)
+
+
+def _longest(limits: Limits) -> int:
+    """Bytes of the longest frame within limits."""
+    return HEAD + limits.body + _MOST_PADDING + limits.region
 
 
 def _of_zmq(socket: object) -> None:

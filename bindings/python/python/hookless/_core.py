@@ -106,7 +106,7 @@ class Core:
 
     def check_ours(self) -> None:
         """Raise HooklessError in a fork: it shares the stream and the child with who may use them."""
-        if os.getpid() != self._process:
+        if not self.is_ours:
             raise HooklessError(
                 "this worker belongs to the process that was forked from: make one in this process"
             )

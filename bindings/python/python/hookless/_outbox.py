@@ -75,7 +75,7 @@ class Outbox:
 
         Main thread only; entered again, from a signal handler, it does nothing.
         """
-        if self._posting or self.is_empty():
+        if self._posting:
             return
         self._posting = True
         try:

@@ -176,8 +176,6 @@ class Post:
 
     def owed_since(self) -> float | None:
         """Return when the oldest of the cancelled calls was cancelled that have not ended; None for none."""
-        if not self._owed:
-            return None
         for call_id in list(self._owed):
             box = self.boxes.get(call_id)
             # An interrupt may have come between its end and this note of it.

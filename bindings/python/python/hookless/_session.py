@@ -224,8 +224,7 @@ class Session(Core):
         grace = self.grace_left()
         if grace is not None:
             seconds = max(grace, 0.0) if seconds is None else min(max(grace, 0.0), seconds)
-        if self._late_ids:
-            self._late_ids &= self.post.boxes.keys()
+        self._late_ids &= self.post.boxes.keys()
         nudges = grace is not None or bool(self._late_ids)
         if nudges:
             seconds = NUDGE if seconds is None else min(NUDGE, seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hookless
 import naive
@@ -12,7 +12,19 @@ from describing import describe, normal
 from lacking import lacking_here
 from test_vectors import Vector, check_accepted, vectors
 
-__all__ = ["HOSTILE", "LARGE", "SHORT", "accepted", "check_value", "limits_at", "refused"]
+if TYPE_CHECKING:
+    from hookless import http, sse
+
+__all__ = [
+    "HOSTILE",
+    "LARGE",
+    "SHORT",
+    "accepted",
+    "check_results",
+    "check_value",
+    "limits_at",
+    "refused",
+]
 
 LARGE = {"name": "large", "data": bytes(range(256)) * 300, "rest": [1.5, None, "\u00e9"]}
 """A value with a data region."""
@@ -21,27 +33,24 @@ SHORT = hookless.dumps(["short", 1])
 """A frame that can be cut at every byte."""
 
 
+def plain(verdict: str) -> list[Vector]:
+    """The vectors of frames under default limits."""
+    limits = repr(hookless.Limits())
+    found: list[Vector] = [one.values[0] for one in vectors(verdict, "decode")]
+    return [one for one in found if repr(one.limits) == limits]
+
+
 def accepted() -> list[Vector]:
     """The accept vectors that this host takes under default limits, as VALUE frames."""
-    plain = hookless.Limits()
-    found: list[Vector] = [one.values[0] for one in vectors("accept", "decode")]
-    return [
-        one
-        for one in found
-        if repr(one.limits) == repr(plain) and not lacking_here(one.value) and one.frame[5] == 1
-    ]
+    return [one for one in plain("accept") if not lacking_here(one.value) and one.frame[5] == 1]
 
 
 def refused() -> list[Vector]:
     """The reject vectors under default limits, but large ones, cut ones, and those with more behind them."""
-    plain = hookless.Limits()
-    found: list[Vector] = [one.values[0] for one in vectors("reject", "decode")]
     return [
         one
-        for one in found
-        if repr(one.limits) == repr(plain)
-        and one.code not in ("truncated", "trailing_bytes")
-        and len(one.frame) < 5000
+        for one in plain("reject")
+        if one.code not in ("truncated", "trailing_bytes") and len(one.frame) < 5000
     ]
 
 
@@ -50,6 +59,15 @@ def check_value(vector: Vector, value: Any) -> None:
     if vector.value is not None:
         assert describe(value) == normal(vector.value)
     check_accepted(vector, lambda: value)
+
+
+def check_results(decoder: sse.Decoder | http.Decoder, data: bytes, known: list[Vector]) -> None:
+    """The whole of a stream of events has each vector's value, as the result of call 1, 2 and so on."""
+    found = decoder.feed(data)
+    decoder.finish()
+    assert [event.call_id for event in found] == list(range(1, len(known) + 1))
+    for vector, event in zip(known, found, strict=True):
+        check_value(vector, event.value)
 
 
 class Gadget:

@@ -29,6 +29,13 @@ def begin(
     return LoopSession(made, grace=grace, room=room, stall=stall), channel, child
 
 
+def begin_and_leave(one: LoopSession) -> None:
+    """A call that is cancelled as soon as it is sent."""
+    call = one.new_call(PLAIN)
+    one.send_now(call, (0, "m:f", None, (), {}), 0)
+    one.leave(call)
+
+
 async def ask(one: LoopSession, value: object, options: Options = PLAIN) -> Any:
     return (await one.call((0, "m:f", None, (value,), {}), options))[0]
 
@@ -173,8 +180,7 @@ def test_turns_that_are_always_slow_do_not_put_off_the_end_for_ever() -> None:
             turn()
 
         one._turn = slow  # type: ignore[method-assign]
-        one.send_now(call := one.new_call(PLAIN), (0, "m:f", None, (), {}), 0)
-        one.leave(call)
+        begin_and_leave(one)
         await until(lambda: child.ends)
         assert child.ends == [(0.0, 0.1)]
         await one.close()
@@ -194,17 +200,14 @@ def test_a_loop_that_was_held_up_past_the_grace_reads_before_it_judges() -> None
 
         channel.peer = obey
         for _ in range(250):
-            call = one.new_call(PLAIN)
-            one.send_now(call, (0, "m:f", None, (), {}), 0)
-            one.leave(call)
+            begin_and_leave(one)
         assert len(channel.events) == 250
         time.sleep(0.3)
         await until(lambda: not channel.events)
         await asyncio.sleep(0.2)
         assert one.doomed is None
         channel.peer = lambda channel, sent: None
-        one.send_now(call := one.new_call(PLAIN), (0, "m:f", None, (), {}), 0)
-        one.leave(call)
+        begin_and_leave(one)
         time.sleep(0.3)
         await until(lambda: child.ends)
         assert child.ends == [(0.0, 0.1)]

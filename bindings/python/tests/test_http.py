@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import hookless
-from carried import HOSTILE, LARGE, SHORT, accepted, check_value, limits_at, refused
+from carried import HOSTILE, LARGE, SHORT, accepted, check_results, limits_at, refused
 from hookless import dumps, http
 from hookless.http import Event
 from same import assert_same
-from test_sse import KINDS
+from test_sse import KINDS, drain
 from test_vectors import check_refusal
 
 
@@ -21,10 +21,7 @@ def body(*events: Event) -> bytes:
 
 
 def decode(data: bytes, **options: Any) -> list[Event]:
-    decoder = http.Decoder(**{"calls": [7], **options})
-    found = decoder.feed(data)
-    decoder.feed(b"")
-    return found
+    return drain(http.Decoder(**{"calls": [7], **options}), data)
 
 
 def test_every_accepted_value() -> None:
@@ -33,12 +30,7 @@ def test_every_accepted_value() -> None:
     numbers = range(1, len(known) + 1)
     values = [hookless.loads(one.frame) for one in known]
     data = body(*(Event("result", n, value) for n, value in zip(numbers, values, strict=True)))
-    decoder = http.Decoder(calls=numbers)
-    found = decoder.feed(data)
-    decoder.finish()
-    assert [event.call_id for event in found] == list(numbers)
-    for vector, event in zip(known, found, strict=True):
-        check_value(vector, event.value)
+    check_results(http.Decoder(calls=numbers), data, known)
 
 
 @pytest.mark.parametrize("most", [1, 50, 1 << 20])

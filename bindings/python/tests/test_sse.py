@@ -13,8 +13,8 @@ from httpx_sse import ServerSentEvent
 from httpx_sse._decoders import SSEDecoder
 
 import hookless
-from carried import HOSTILE, LARGE, SHORT, accepted, check_value, limits_at, refused
-from hookless import dumps, sse
+from carried import HOSTILE, LARGE, SHORT, accepted, check_results, limits_at, refused
+from hookless import dumps, http, sse
 from hookless.sse import Event
 from same import assert_same
 from test_vectors import check_refusal
@@ -48,7 +48,7 @@ def decode(data: bytes, **options: Any) -> list[Event]:
     return drain(sse.Decoder(**{"calls": [7], **options}), data)
 
 
-def drain(decoder: sse.Decoder, data: bytes) -> list[Event]:
+def drain(decoder: sse.Decoder | http.Decoder, data: bytes) -> list[Event]:
     found = decoder.feed(data)
     decoder.feed(b"")
     return found
@@ -66,12 +66,7 @@ def test_every_accepted_frame() -> None:
     known = accepted()
     numbers = range(1, len(known) + 1)
     data = b"".join(text_of(one.frame, number=n) for n, one in zip(numbers, known, strict=True))
-    decoder = sse.Decoder(calls=numbers)
-    found = decoder.feed(data)
-    decoder.finish()
-    assert [event.call_id for event in found] == list(numbers)
-    for vector, event in zip(known, found, strict=True):
-        check_value(vector, event.value)
+    check_results(sse.Decoder(calls=numbers), data, known)
 
 
 def test_every_refused_frame() -> None:

@@ -22,7 +22,7 @@ import memory
 import peers
 import sweep_plots
 from environment import describe
-from measure import STDERR, Plan, measure, settle_allocator
+from measure import STDERR, Plan, measure, settle_allocator, wire_bytes
 from report import aligned, duration, environment_text, markdown, size
 from results import Timing
 from sweep_values import EXTRA, NODES, SHAPES, nodes_of
@@ -102,8 +102,6 @@ def nodes(plan: Plan, counts: Iterable[int]) -> Iterator[NodePoint]:
 
 def shapes() -> Iterator[ShapePoint]:
     """Measure the peak of decodes; a contender that cannot carry a shape has no point."""
-    from measure import wire_bytes
-
     for name, (title, _) in SHAPES.items():
         STDERR.say(f"memory: {title}")
         value = EXTRA[f"shape-{name}"].build()

@@ -9,6 +9,7 @@ pub(crate) mod chars;
 pub(crate) mod code;
 pub(crate) mod descriptor;
 pub(crate) mod fallible;
+pub(crate) mod leaf;
 pub(crate) mod make;
 pub(crate) mod mapped;
 pub(crate) mod ndarray;

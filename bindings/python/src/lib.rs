@@ -70,6 +70,12 @@ pub mod _hookless {
     #[pymodule_export]
     use super::warm::use_numpy;
 
+    /// Refuses an interpreter whose ints are not laid out as they are read here.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        super::ffi::leaf::check_digits(module.py())
+    }
+
     /// The version of the package.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

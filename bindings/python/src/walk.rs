@@ -4,14 +4,15 @@ use hookless::wire::{BytesKind, MapKind, Placed, SequenceKind, SetKind, Writer, 
 use hookless::{Code, Error, Limits, Result, TextRef};
 use pyo3::exceptions::{PyBaseException, PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyDict, PyList, PyMemoryView, PyString, PyTuple, PyType};
 
 use crate::array::Array;
 use crate::failure::{self, EntryTexts, Failure};
 use crate::ffi::chars::{self, Chars};
 use crate::ffi::fallible::Str;
+use crate::ffi::leaf::{self, Pair};
+use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
-use crate::ffi::{make, sequence};
 use crate::plain::{self, Plain};
 use crate::scalar::Scalar;
 use crate::scalars;
@@ -69,14 +70,20 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
 
     /// Writes one value. Recurses once for each open container, which `Limits::depth` bounds; containers, and what holds none, stay out of
     /// line, so that a level costs the stack its own locals and no others.
+    #[inline]
     pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        match leaf::one(value, self.writer) {
+            Some(written) => written,
+            None => self.compound(value),
+        }
+    }
+
+    /// Writes a value that [`leaf`] has left.
+    fn compound(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         match exact(value) {
-            Exact::Str => self.str(value),
-            Exact::Int => self.int(value),
-            Exact::Float => self.writer.float(make::float_value(value)),
-            Exact::None => self.writer.none(),
-            Exact::Bool => self.writer.bool(value.is(PyBool::new(self.py, true))),
-            Exact::Dict => self.dict(MapKind::Dict, value),
+            Exact::Str => self.wide_str(value),
+            Exact::Int => self.big_int(value),
+            Exact::Dict => self.dict(value),
             Exact::List => self.list(value),
             Exact::Tuple => self.tuple(value),
             Exact::Bytes => self.bytes(value),
@@ -87,7 +94,8 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                 let (re, im) = make::complex_parts(value);
                 self.writer.complex(re, im)
             }
-            Exact::Other => self.rest(value),
+            // What `leaf` writes is of one of these kinds.
+            Exact::Other | Exact::None | Exact::Bool | Exact::Float => self.rest(value),
         }
     }
 
@@ -107,14 +115,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         }
     }
 
-    #[inline]
-    fn str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        match chars::of(value) {
-            Some(Chars::Ascii(text)) => self.writer.utf8(text, true),
-            _ => self.wide_str(value),
-        }
-    }
-
     /// A str that is not ASCII.
     #[inline(never)]
     fn wide_str(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
@@ -125,15 +125,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         match found.written_to(&mut self.text) {
             TextRef::Str(text) => self.writer.utf8(text, false),
             text => self.writer.text(text),
-        }
-    }
-
-    #[inline]
-    fn int(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        match make::small_int(value) {
-            Some(Ok(value)) => self.writer.signed(value),
-            Some(Err(value)) => self.writer.unsigned(value),
-            None => self.big_int(value),
         }
     }
 
@@ -184,13 +175,19 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = list.len();
         self.writer.sequence(SequenceKind::List, len)?;
-        for index in 0..len {
-            // The list may shrink under the walk: a finaliser can run wherever memory is taken.
-            let Some(item) = sequence::item(list, index) else { return Err(changed()) };
-            self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
+        let mut index = 0;
+        loop {
+            let written = match leaf::of_list(list, &mut index, len, self.writer) {
+                Ok(Some(item)) => self.compound(&item),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            written.map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
+            index += 1;
         }
         self.writer.end_sequence();
-        if list.len() == len { Ok(()) } else { Err(changed()) }
+        // It may have changed under the walk: a finaliser can run wherever memory is taken.
+        if index == len && list.len() == len { Ok(()) } else { Err(changed()) }
     }
 
     #[inline(never)]
@@ -205,25 +202,35 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     }
 
     #[inline(never)]
-    fn dict(&mut self, kind: MapKind, value: &Bound<'py, PyAny>) -> Result<()> {
+    fn dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
         let len = dict.len();
-        let mut map = self.writer.map(kind, len)?;
+        let mut map = self.writer.map(MapKind::Dict, len)?;
         let (mut position, mut done) = (0, 0);
-        while let Some((key, item)) = make::dict_next(dict, &mut position) {
-            if done == len || dict.len() != len {
-                return Err(changed());
-            }
-            self.writer.key(&mut map);
-            self.value(&key)
-                .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| error.within(|path| path.add(format_args!(".keys[{done}]"))))?;
-            let written = if kind == MapKind::Counter { self.count(&item) } else { self.value(&item) };
+        while dict.len() == len {
+            let (key, written) =
+                match leaf::of_dict(dict, &mut position, &mut done, len, self.writer, &mut map) {
+                    Pair::End => break,
+                    Pair::More => return Err(changed()),
+                    Pair::Key(key, item) => {
+                        self.compound(&key)
+                            .and_then(|()| self.writer.value(&mut map))
+                            .map_err(|error| nth_key(error, done))?;
+                        let written = self.value(&item);
+                        (key, written)
+                    }
+                    Pair::Value(key, item) => {
+                        let written = self.compound(&item);
+                        (key, written)
+                    }
+                    Pair::BadKey(error) => return Err(nth_key(error, done)),
+                    Pair::BadValue(error, key) => (key, Err(error)),
+                };
             written.map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
         }
         self.writer.end_map(map);
-        if done == len { Ok(()) } else { Err(changed()) }
+        if done == len && dict.len() == len { Ok(()) } else { Err(changed()) }
     }
 
     #[inline(never)]
@@ -432,6 +439,12 @@ pub(crate) fn changed() -> Error {
 pub(crate) fn moved(py: Python<'_>, error: &PyErr) -> Error {
     let memory = error.is_instance_of::<PyMemoryError>(py);
     Error::new(if memory { Code::OutOfMemory } else { Code::Mutated })
+}
+
+/// The step to a key of a dict.
+#[cold]
+fn nth_key(error: Error, index: usize) -> Error {
+    error.within(|path| path.add(format_args!(".keys[{index}]")))
 }
 
 /// The step into a dict, by its key.

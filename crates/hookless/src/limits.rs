@@ -153,6 +153,14 @@ impl Budget {
         Ok(())
     }
 
+    /// L4: takes `count` times `bytes`, or nothing if that is more than is left.
+    #[inline]
+    pub(crate) fn charge_all(&mut self, bytes: u64, count: u64) -> bool {
+        let left = self.memory.checked_sub(bytes.saturating_mul(count));
+        self.memory = left.unwrap_or(self.memory);
+        left.is_some()
+    }
+
     /// L5: takes the values that a head announces.
     #[inline]
     pub(crate) fn announce(&mut self, values: u64) -> Result<()> {

@@ -70,6 +70,55 @@ pub(crate) fn extend<T: Copy>(items: &mut Vec<T>, more: &[T]) -> Result<()> {
     Ok(())
 }
 
+/// Room for so many more items, known to the compiler as well, which then looks for it once.
+#[inline(always)]
+fn ensure<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    if items.capacity().wrapping_sub(items.len()) >= more {
+        return Ok(());
+    }
+    grow(items, more)?;
+    if items.capacity().wrapping_sub(items.len()) >= more { Ok(()) } else { Err(Full) }
+}
+
+/// The first `len` of sixteen bytes. All are written, from registers, and those that are too many are taken back.
+#[inline(always)]
+pub(crate) fn extend_part(items: &mut Vec<u8>, word: u128, len: usize) -> Result<()> {
+    ensure(items, 16)?;
+    let end = items.len().wrapping_add(len);
+    items.extend_from_slice(&word.to_be_bytes());
+    items.truncate(end);
+    Ok(())
+}
+
+/// The most bytes that [`push_short`] is for.
+pub(crate) const SHORT: usize = 32;
+
+/// A byte, and a few more: they are copied in two pieces of one size, which lie over each other, and so without a loop or a call.
+#[inline(always)]
+pub(crate) fn push_short(items: &mut Vec<u8>, first: u8, more: &[u8]) -> Result<()> {
+    ensure(items, more.len().max(SHORT).saturating_add(1))?;
+    items.push(first);
+    match more.len() {
+        16..=SHORT => twice::<16>(items, more),
+        8..16 => twice::<8>(items, more),
+        4..8 => twice::<4>(items, more),
+        2..4 => twice::<2>(items, more),
+        _ => items.extend_from_slice(more),
+    }
+    Ok(())
+}
+
+/// The first and the last `N` bytes of `N` to twice as many.
+#[inline(always)]
+fn twice<const N: usize>(items: &mut Vec<u8>, more: &[u8]) {
+    if let (Some(first), Some(last)) = (more.first_chunk::<N>(), more.last_chunk::<N>()) {
+        let overlap = items.len().wrapping_add(more.len()).wrapping_sub(N);
+        items.extend_from_slice(first);
+        items.truncate(overlap);
+        items.extend_from_slice(last);
+    }
+}
+
 /// Is not given the bytes, which need not be in memory then before they are in their place.
 #[cold]
 #[inline(never)]

@@ -102,16 +102,17 @@ const RUN: usize = 64;
 fn transcode<T: Copy + Into<u32>>(out: &mut Vec<u8>, units: &[T]) -> bool {
     out.reserve(units.len() * 2);
     let mut surrogate = false;
+    // Each unit is written as four bytes, of which the next one overwrites those that are not its own.
     let mut part = [0; 4 * RUN];
     for run in units.chunks(RUN) {
         let mut at = 0;
         for &unit in run {
             let unit = unit.into();
-            surrogate |= char::from_u32(unit).is_none();
+            surrogate |= unit & 0x1f_f800 == 0xd800;
             let (bytes, len) = encoded(unit);
             // There always is: no unit takes more than four.
             if let Some(room) = part.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-                *room = bytes;
+                *room = bytes.to_le_bytes();
             }
             at += len;
         }
@@ -120,15 +121,16 @@ fn transcode<T: Copy + Into<u32>>(out: &mut Vec<u8>, units: &[T]) -> bool {
     surrogate
 }
 
-/// Generalised UTF-8 of one unit: the bytes, and how many of them.
-#[inline]
-fn encoded(unit: u32) -> ([u8; 4], usize) {
-    let low = |shift: u32| 0x80 | (unit >> shift) as u8 & 0x3f;
+/// Generalised UTF-8 of one unit: the bytes, the first one lowest, and how many of them.
+#[inline(always)]
+fn encoded(unit: u32) -> (u32, usize) {
+    // The lowest six bits, above whatever was there before.
+    let low = |above: u32, shift: u32| above << 8 | 0x80 | unit >> shift & 0x3f;
     match unit {
-        0..=0x7f => ([unit as u8, 0, 0, 0], 1),
-        0x80..=0x7ff => ([0xc0 | (unit >> 6) as u8, low(0), 0, 0], 2),
-        0x800..=0xffff => ([0xe0 | (unit >> 12) as u8, low(6), low(0), 0], 3),
-        _ => ([0xf0 | (unit >> 18) as u8 & 0x07, low(12), low(6), low(0)], 4),
+        0x800..=0xffff => (low(low(0, 0), 6) << 8 | 0xe0 | unit >> 12, 3),
+        0..=0x7f => (unit, 1),
+        0x80..=0x7ff => (low(0, 0) << 8 | 0xc0 | unit >> 6, 2),
+        _ => (low(low(low(0, 0), 6), 12) << 8 | 0xf0 | unit >> 18 & 0x07, 4),
     }
 }
 

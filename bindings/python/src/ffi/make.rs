@@ -5,6 +5,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::leaf::{self, Small};
+
 /// Takes over a new reference, or the exception that stands for it.
 ///
 /// # Safety
@@ -152,17 +154,12 @@ pub(crate) fn bytearray<'py>(py: Python<'py>, contents: &[u8]) -> Result<Bound<'
     unsafe { owned(py, ffi::PyByteArray_FromStringAndSize(contents.as_ptr().cast(), len)) }
 }
 
-/// An int as an `i64` or `u64`; none when it is larger.
+/// An exact int as an `i64` or `u64`; none when it is larger.
 #[inline]
-pub(crate) fn small_int(int: &Bound<'_, PyAny>) -> Option<std::result::Result<i64, u64>> {
-    let mut overflow = 0;
-    // SAFETY: the GIL is held; for an exact int the call cannot fail, and sets `overflow` instead.
-    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(int.as_ptr(), &mut overflow) };
-    match overflow {
-        0 => Some(Ok(value)),
-        1 => int.extract::<u64>().ok().map(Err),
-        _ => None,
-    }
+pub(crate) fn small_int(int: &Bound<'_, PyAny>) -> Option<Small> {
+    debug_assert!(int.is_exact_instance_of::<pyo3::types::PyInt>());
+    // SAFETY: the GIL is held and the object is a live int.
+    unsafe { leaf::small_int(int.as_ptr()) }
 }
 
 /// The value of an exact float.

@@ -4,23 +4,8 @@ use hookless::Result;
 use hookless::wire::SequenceKind;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use super::make::owned;
-
-/// An item of a list, held; none where the list has no such item any more. A sixth fewer instructions for a list of ints than by a call.
-#[inline]
-pub(crate) fn item<'py>(list: &Bound<'py, PyList>, index: usize) -> Option<Bound<'py, PyAny>> {
-    let at = isize::try_from(index).ok()?;
-    // SAFETY: the GIL is held and the object is a list; an item within its length is live, unless the list is still being filled by C code
-    // that others can see, for which null is looked for. It is made strong before anything else can run.
-    unsafe {
-        if at >= ffi::PyList_GET_SIZE(list.as_ptr()) {
-            return None;
-        }
-        Bound::from_borrowed_ptr_or_opt(list.py(), ffi::PyList_GET_ITEM(list.as_ptr(), at))
-    }
-}
 
 /// A list or tuple whose last items are still null.
 ///

@@ -36,18 +36,18 @@ pub(crate) fn exact(object: &Bound<'_, PyAny>) -> Exact {
         Exact::Str
     } else if is!(PyLong_Type) {
         Exact::Int
-    } else if is!(PyFloat_Type) {
-        Exact::Float
-    } else if object.is_none() {
-        Exact::None
-    } else if is!(PyBool_Type) {
-        Exact::Bool
     } else if is!(PyDict_Type) {
         Exact::Dict
     } else if is!(PyList_Type) {
         Exact::List
     } else if is!(PyTuple_Type) {
         Exact::Tuple
+    } else if is!(PyFloat_Type) {
+        Exact::Float
+    } else if object.is_none() {
+        Exact::None
+    } else if is!(PyBool_Type) {
+        Exact::Bool
     } else if is!(PyBytes_Type) {
         Exact::Bytes
     } else if is!(PySet_Type) {

@@ -5,8 +5,9 @@ use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
 
-use super::{Walker, changed, key_step, moved};
+use super::{Walker, changed, key_step, moved, nth_key};
 use crate::ffi::fallible::Str;
+use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
 use crate::standard::{self, Kind, Unreadable};
 
@@ -17,7 +18,7 @@ impl<'py> Walker<'_, '_, 'py> {
             Kind::Slice => self.slice(value),
             Kind::Deque => self.deque(value),
             Kind::OrderedDict => self.ordered_dict(value),
-            Kind::Counter => self.dict(MapKind::Counter, value),
+            Kind::Counter => self.counter(value),
             Kind::TypedArray => self.typed_array(value),
             kind => self.standard_leaf(value, kind),
         }
@@ -111,7 +112,7 @@ impl<'py> Walker<'_, '_, 'py> {
             self.writer.key(&mut map);
             self.value(&key)
                 .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| error.within(|path| path.add(format_args!(".keys[{done}]"))))?;
+                .map_err(|error| nth_key(error, done))?;
             let item = self.item_of(dict, &key)?;
             self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
@@ -120,8 +121,29 @@ impl<'py> Walker<'_, '_, 'py> {
         if done == len { Ok(()) } else { Err(changed()) }
     }
 
+    #[inline(never)]
+    fn counter(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(dict) = value.cast::<PyDict>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let len = dict.len();
+        let mut map = self.writer.map(MapKind::Counter, len)?;
+        let (mut position, mut done) = (0, 0);
+        while let Some((key, count)) = make::dict_next(dict, &mut position) {
+            if done == len || dict.len() != len {
+                return Err(changed());
+            }
+            self.writer.key(&mut map);
+            self.value(&key)
+                .and_then(|()| self.writer.value(&mut map))
+                .map_err(|error| nth_key(error, done))?;
+            self.count(&count).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
+            done += 1;
+        }
+        self.writer.end_map(map);
+        if done == len { Ok(()) } else { Err(changed()) }
+    }
+
     /// D17: a count.
-    pub(super) fn count(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+    fn count(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         match exact(value) {
             Exact::Int | Exact::Bool | Exact::Float => self.value(value),
             _ => Err(self.unsupported(value, "a Counter's counts are bools, ints or floats")),

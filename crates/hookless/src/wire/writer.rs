@@ -60,7 +60,15 @@ pub struct MapScope {
 pub struct SetScope {
     table: Table,
     outer_key: bool,
-    members: Vec<Range<usize>>,
+    members: Vec<Member>,
+}
+
+/// Where the bytes of a member are. They are compared by the first eight, and by all where these are equal: no encoding is the beginning of
+/// another, so the zeros behind a short one do not matter.
+#[derive(Debug)]
+struct Member {
+    first: u64,
+    bytes: Range<usize>,
 }
 
 /// An exception being written.
@@ -115,6 +123,7 @@ impl<'l> Writer<'l> {
     }
 
     /// L2.
+    #[inline]
     fn check_body(&self) -> Result<()> {
         let len = wide(self.out.len().saturating_sub(self.base));
         if len > self.limits.body { Err(over(Code::BodyLimit, len, self.limits.body)) } else { Ok(()) }
@@ -131,6 +140,7 @@ impl<'l> Writer<'l> {
     }
 
     /// A sequence of `len` items (V14, D15, D16), to be written next; closed by [`Writer::end_sequence`].
+    #[inline]
     pub fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<()> {
         if self.in_key && kind != SequenceKind::Tuple {
             return Err(Error::new(Code::NotKeyable));
@@ -147,12 +157,14 @@ impl<'l> Writer<'l> {
     }
 
     /// Closes a sequence.
+    #[inline]
     pub fn end_sequence(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
 
     /// A dict of any kind of `len` pairs (V16, D17): for each, [`Writer::key`], the key, [`Writer::value`], the value. That the values
     /// of a Counter are numbers is the caller's to see to.
+    #[inline]
     pub fn map(&mut self, kind: MapKind, len: usize) -> Result<MapScope> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
@@ -181,7 +193,21 @@ impl<'l> Writer<'l> {
         self.admit(&mut map.table, true)
     }
 
+    /// A key that is text of ASCII, whole: [`Writer::key`], the text, [`Writer::value`].
+    #[inline(always)]
+    pub fn ascii_key(&mut self, map: &mut MapScope, text: &str) -> Result<()> {
+        map.table.key = self.out.len();
+        self.ascii(text)?;
+        // Text is neither compound nor odd.
+        if self.unique && self.marks.is_empty() && self.forms.is_empty() {
+            map.table.done = map.table.done.saturating_add(1);
+            return Ok(());
+        }
+        self.admit_special(&mut map.table, true)
+    }
+
     /// Closes a dict.
+    #[inline]
     pub fn end_map(&mut self, map: MapScope) {
         self.depth = self.depth.saturating_sub(1);
         // A dict is never part of a key, so the marks of its keys end with it.
@@ -207,7 +233,11 @@ impl<'l> Writer<'l> {
     #[inline]
     pub fn member(&mut self, set: &mut SetScope) -> Result<()> {
         let end = self.out.len();
-        memory::push(&mut set.members, set.table.key..end)?;
+        let bytes = set.table.key..end;
+        let written = self.out.get(bytes.clone()).unwrap_or_default();
+        let first =
+            written.first_chunk().map_or_else(|| first_of(written), |first| u64::from_be_bytes(*first));
+        memory::push(&mut set.members, Member { first, bytes })?;
         self.admit(&mut set.table, false)?;
         set.table.key = end;
         Ok(())
@@ -223,12 +253,13 @@ impl<'l> Writer<'l> {
         let inner = if self.in_key { self.marks } else { keys::Marks::default() };
         self.marks = set.table.outer.and(inner);
         let out = &self.out;
-        let bytes = |range: &Range<usize>| out.get(range.clone()).unwrap_or_default();
-        if set.members.is_sorted_by(|a, b| bytes(a) < bytes(b)) {
+        let bytes = |member: &Member| out.get(member.bytes.clone()).unwrap_or_default();
+        let order = |a: &Member, b: &Member| a.first.cmp(&b.first).then_with(|| bytes(a).cmp(bytes(b)));
+        if set.members.is_sorted_by(|a, b| order(a, b).is_lt()) {
             return Ok(());
         }
-        set.members.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
-        if !set.members.is_sorted_by(|a, b| bytes(a) < bytes(b)) {
+        set.members.sort_unstable_by(order);
+        if !set.members.is_sorted_by(|a, b| order(a, b).is_lt()) {
             return Err(Error::new(Code::DuplicateKey));
         }
         let mut sorted = memory::room(self.out.len().saturating_sub(set.table.items))?;
@@ -239,6 +270,7 @@ impl<'l> Writer<'l> {
     }
 
     /// Opens a container: V17, and its charge with that of what it announces.
+    #[inline]
     fn open(&mut self, cost: u64, values: u64) -> Result<()> {
         if self.depth >= self.limits.depth {
             return Err(over(Code::DepthLimit, self.depth.saturating_add(1), self.limits.depth));
@@ -250,18 +282,21 @@ impl<'l> Writer<'l> {
         Ok(())
     }
 
+    #[inline]
     fn array_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
         raw::array(&mut self.out, count)?;
         Ok(())
     }
 
+    #[inline]
     fn map_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
         raw::map(&mut self.out, count)?;
         Ok(())
     }
 
+    #[inline]
     fn node(&mut self, node: Node, items: usize) -> Result<()> {
         self.array_head(items.saturating_add(1))?;
         memory::extend(&mut self.out, &node.marker())?;
@@ -269,6 +304,7 @@ impl<'l> Writer<'l> {
     }
 
     /// A length as MessagePack can write it.
+    #[inline]
     fn count(&self, len: usize) -> Result<u32> {
         u32::try_from(len).map_err(|_| over(Code::BodyLimit, wide(len), self.limits.body))
     }
@@ -277,6 +313,7 @@ impl<'l> Writer<'l> {
         self.count(len).map(|_| ())
     }
 
+    #[inline]
     fn table(&mut self) -> Table {
         let (items, outer) = (self.out.len(), std::mem::take(&mut self.marks));
         Table { items, done: 0, key: items, outer, forms: None }
@@ -320,4 +357,11 @@ impl<'l> Writer<'l> {
         let key = self.out.get(table.key..).unwrap_or_default();
         table.forms.as_mut().map_or(Ok(true), |forms| forms.add_owned(key, &mut self.forms))
     }
+}
+
+/// Fewer than eight bytes as the first of eight, zeros after them.
+fn first_of(bytes: &[u8]) -> u64 {
+    let word = bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let missing = 8usize.saturating_sub(bytes.len());
+    word.checked_shl(u32::try_from(missing).unwrap_or(8).saturating_mul(8)).unwrap_or_default()
 }

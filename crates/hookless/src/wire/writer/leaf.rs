@@ -38,10 +38,7 @@ impl Writer<'_> {
     #[inline]
     pub fn signed(&mut self, value: i64) -> Result<()> {
         self.budget.charge(charge::INT)?;
-        match u64::try_from(value) {
-            Ok(value) => raw::unsigned(&mut self.out, value)?,
-            Err(_) => raw::negative(&mut self.out, value)?,
-        }
+        raw::signed(&mut self.out, value)?;
         Ok(())
     }
 
@@ -77,6 +74,30 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Ints, one after another (V2). Writes none of them, and says so, where they are more than are written at a time, or would go past a limit:
+    /// they are to be written one by one then, so that the error has its place.
+    #[inline]
+    pub fn ints(&mut self, values: &[i64]) -> Result<bool> {
+        if values.len() > raw::RUN || !self.budget.charge_all(charge::INT, wide(values.len())) {
+            return Ok(false);
+        }
+        raw::ints(&mut self.out, values)?;
+        Ok(true)
+    }
+
+    /// Floats outside key position (V5), in the same way.
+    #[inline]
+    pub fn floats(&mut self, values: &[f64]) -> Result<bool> {
+        if self.in_key
+            || values.len() > raw::RUN
+            || !self.budget.charge_all(charge::FLOAT, wide(values.len()))
+        {
+            return Ok(false);
+        }
+        raw::floats(&mut self.out, values)?;
+        Ok(true)
+    }
+
     /// A complex number (V9).
     pub fn complex(&mut self, re: f64, im: f64) -> Result<()> {
         self.budget.charge(charge::COMPLEX)?;
@@ -91,8 +112,17 @@ impl Writer<'_> {
         self.utf8(text, text.is_ascii())
     }
 
+    /// Text of ASCII, as the caller knows.
+    #[inline(always)]
+    pub fn ascii(&mut self, text: &str) -> Result<()> {
+        if text.len() > raw::FIXSTR {
+            return self.utf8(text, true);
+        }
+        self.budget.charge(charge::text(wide(text.len()), true))?;
+        Ok(raw::short_str(&mut self.out, text)?)
+    }
+
     /// The same where the caller knows whether it is ASCII.
-    #[inline]
     pub fn utf8(&mut self, text: &str, ascii: bool) -> Result<()> {
         self.budget.charge(charge::text(wide(text.len()), ascii))?;
         if text.len() > 64 {

@@ -194,11 +194,19 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
-        for (index, item) in tuple.iter_borrowed().enumerate() {
-            self.value(&item).map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
+        let mut index = 0;
+        loop {
+            let written = match leaf::of_tuple(tuple, &mut index, self.writer) {
+                Ok(Some(item)) => self.compound(&item),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            written.map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
+            index += 1;
         }
         self.writer.end_sequence();
-        Ok(())
+        // One that C code is still making, and that others can see, ends where its items do.
+        if index == tuple.len() { Ok(()) } else { Err(changed()) }
     }
 
     #[inline(never)]

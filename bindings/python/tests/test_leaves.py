@@ -70,6 +70,8 @@ def test_runs_that_end_anywhere(length: int) -> None:
     for _ in range(20):
         items = mixed(rng, length)
         assert body(items) == one_by_one(items)
+        # A marker in front, which counts as an item.
+        assert body(tuple(items)) == one_by_one([None, *items]).replace(b"\xc0", b"\xd4\x01\x01", 1)
 
 
 def test_every_length_of_text() -> None:

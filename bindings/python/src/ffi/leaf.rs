@@ -7,7 +7,7 @@ use hookless::{Error, Result};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 #[cfg(Py_GIL_DISABLED)]
 compile_error!("hookless reads containers in place, which without the GIL another thread may change");
@@ -154,38 +154,72 @@ pub(crate) fn of_list<'py>(
     len: usize,
     writer: &mut Writer<'_>,
 ) -> Result<Option<Bound<'py, PyAny>>> {
-    // SAFETY: the GIL is held and the object is a list; items below its size are live, unless C code that others can see is still filling it,
-    // for which null is looked for. No Python code runs before the next one is read, and the last is held before any can.
+    let object = list.as_ptr();
+    // SAFETY: the GIL is held and the object is a list, whose items stay where they are until the call returns: no Python code runs in between.
+    // An item is live, or null while C code that others can see is filling the list. The one that is handed out is held before any code can run.
     unsafe {
-        let len = len.min(ffi::PyList_GET_SIZE(list.as_ptr()).cast_unsigned());
-        let mut last = std::ptr::null_mut();
-        while *index < len {
-            let item = ffi::PyList_GET_ITEM(list.as_ptr(), index.cast_signed());
-            if item.is_null() {
-                break;
-            }
-            // Where there was one number, more of its kind may follow.
+        let size = ffi::PyList_GET_SIZE(object).cast_unsigned().min(len);
+        let items = (*object.cast::<ffi::PyListObject>()).ob_item;
+        let items = if size == 0 { &[] } else { std::slice::from_raw_parts(items, size) };
+        Ok(of_items(items, index, writer)?.map(|item| Bound::from_borrowed_ptr(list.py(), item)))
+    }
+}
+
+/// The same for a tuple.
+#[inline]
+pub(crate) fn of_tuple<'a, 'py>(
+    tuple: &'a Bound<'py, PyTuple>,
+    index: &mut usize,
+    writer: &mut Writer<'_>,
+) -> Result<Option<Borrowed<'a, 'py, PyAny>>> {
+    let object = tuple.as_ptr();
+    // SAFETY: the GIL is held and the object is a tuple, which holds its items as long as it is borrowed.
+    unsafe {
+        let size = ffi::PyTuple_GET_SIZE(object).cast_unsigned();
+        let items = &raw const (*object.cast::<ffi::PyTupleObject>()).ob_item;
+        let items = std::slice::from_raw_parts(items.cast(), size);
+        Ok(of_items(items, index, writer)?.map(|item| Borrowed::from_ptr(tuple.py(), item)))
+    }
+}
+
+/// Writes items from `index` on, as long as they are leaves, and gives the one that is not.
+///
+/// # Safety
+/// The GIL is held, and each item is live or null.
+#[inline(always)]
+unsafe fn of_items(
+    items: &[*mut ffi::PyObject],
+    index: &mut usize,
+    writer: &mut Writer<'_>,
+) -> Result<Option<*mut ffi::PyObject>> {
+    let mut last = std::ptr::null_mut();
+    while let Some(&item) = items.get(*index)
+        && !item.is_null()
+    {
+        // SAFETY: the caller's items are live.
+        unsafe {
             let kind = (*item).ob_type;
-            let run = if kind != last {
-                0
-            } else if kind == &raw mut ffi::PyFloat_Type {
-                run(list, *index, len, |item| read_float(item), |floats| writer.floats(floats))?
-            } else if kind == &raw mut ffi::PyLong_Type {
-                run(list, *index, len, |item| read_int(item), |ints| writer.ints(ints))?
-            } else {
-                0
-            };
-            last = kind;
-            if run != 0 {
-                *index += run;
-                continue;
+            // Where there was one number, more of its kind may follow.
+            if kind == std::mem::replace(&mut last, kind) {
+                let rest = &items[*index..];
+                let written = if kind == &raw mut ffi::PyFloat_Type {
+                    run(rest, |item| read_float(item), |floats| writer.floats(floats))?
+                } else if kind == &raw mut ffi::PyLong_Type {
+                    run(rest, |item| read_int(item), |ints| writer.ints(ints))?
+                } else {
+                    0
+                };
+                if written != 0 {
+                    *index += written;
+                    continue;
+                }
             }
             match write(item, writer) {
                 Some(written) => written?,
-                None => return Ok(Some(Bound::from_borrowed_ptr(list.py(), item))),
+                None => return Ok(Some(item)),
             }
-            *index += 1;
         }
+        *index += 1;
     }
     Ok(None)
 }
@@ -193,28 +227,19 @@ pub(crate) fn of_list<'py>(
 /// Values that are read before they are written.
 const RUN: usize = 64;
 
-/// Reads the items of a list from `index` on as long as they are of one kind, and writes them together; says how many.
+/// Reads items as long as they are of one kind, and writes them together; says how many.
 ///
-/// Not inlined: its frame, with the values, must be gone while containers inside the list are written. The gain: for a list of floats two thirds of its instructions, for one of ints a third.
-///
-/// # Safety
-/// As in [`of_list`], whose list has `len` items; `read` is given live ones.
+/// Not inlined: its frame, with the values, must be gone while containers inside a list are written. The gain: two thirds of the instructions
+/// for a list of floats, a third for one of ints.
 #[inline(never)]
-unsafe fn run<T: Copy + Default>(
-    list: &Bound<'_, PyList>,
-    index: usize,
-    len: usize,
+fn run<T: Copy + Default>(
+    items: &[*mut ffi::PyObject],
     read: impl Fn(*mut ffi::PyObject) -> Option<T>,
     write: impl FnOnce(&[T]) -> Result<bool>,
 ) -> Result<usize> {
     let mut values = [T::default(); RUN];
     let mut count = 0;
-    for (value, at) in values.iter_mut().zip(index..len) {
-        // SAFETY: the caller's list has such an item.
-        let item = unsafe { ffi::PyList_GET_ITEM(list.as_ptr(), at.cast_signed()) };
-        if item.is_null() {
-            break;
-        }
+    for (value, &item) in values.iter_mut().zip(items) {
         let Some(found) = read(item) else { break };
         *value = found;
         count += 1;
@@ -225,21 +250,27 @@ unsafe fn run<T: Copy + Default>(
 /// The value of an exact float.
 ///
 /// # Safety
-/// The GIL is held, and `object` is live.
+/// The GIL is held, and `object` is live or null.
 #[inline(always)]
 unsafe fn read_float(object: *mut ffi::PyObject) -> Option<f64> {
     // SAFETY: the caller's object is live; a float has this field.
-    unsafe { is(object, &raw mut ffi::PyFloat_Type).then(|| (*object.cast::<ffi::PyFloatObject>()).ob_fval) }
+    unsafe {
+        let found = !object.is_null() && is(object, &raw mut ffi::PyFloat_Type);
+        found.then(|| (*object.cast::<ffi::PyFloatObject>()).ob_fval)
+    }
 }
 
 /// The value of an exact int that an `i64` holds.
 ///
 /// # Safety
-/// The GIL is held, and `object` is live.
+/// The GIL is held, and `object` is live or null.
 #[inline(always)]
 unsafe fn read_int(object: *mut ffi::PyObject) -> Option<i64> {
     // SAFETY: the caller's object is live, and an int.
-    unsafe { if is(object, &raw mut ffi::PyLong_Type) { small_int(object)?.ok() } else { None } }
+    unsafe {
+        let found = !object.is_null() && is(object, &raw mut ffi::PyLong_Type);
+        if found { small_int(object)?.ok() } else { None }
+    }
 }
 
 /// Where the pairs of a dict stopped being leaves.

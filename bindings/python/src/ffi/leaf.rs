@@ -67,12 +67,15 @@ pub(super) unsafe fn small_int(object: *mut ffi::PyObject) -> Option<Small> {
         let (negative, count) = (*long).size();
         let digits = (&raw const (*long).first).cast::<u32>();
         let digit = |at: usize| u64::from(*digits.add(at)) << (DIGIT_BITS * at as u32);
-        let magnitude = match count {
-            0 => 0,
-            1 => digit(0),
-            2 => digit(0) | digit(1),
-            3 if *digits.add(2) < 16 => digit(0) | digit(1) | digit(2),
-            _ => return None,
+        // Most ints have one digit. Not a `match`, which becomes a jump that is harder to predict.
+        let magnitude = if count <= 1 {
+            if count == 0 { 0 } else { digit(0) }
+        } else if count == 2 {
+            digit(0) | digit(1)
+        } else if count == 3 && *digits.add(2) < 16 {
+            digit(0) | digit(1) | digit(2)
+        } else {
+            return None;
         };
         (negative, magnitude)
     };
@@ -192,6 +195,8 @@ unsafe fn of_items(
     index: &mut usize,
     writer: &mut Writer<'_>,
 ) -> Result<Option<*mut ffi::PyObject>> {
+    // Few items are not worth looking for a run: what they are cannot be predicted.
+    let runs = items.len() >= RUNS_FROM;
     let mut last = std::ptr::null_mut();
     while let Some(&item) = items.get(*index)
         && !item.is_null()
@@ -200,7 +205,7 @@ unsafe fn of_items(
         unsafe {
             let kind = (*item).ob_type;
             // Where there was one number, more of its kind may follow.
-            if kind == std::mem::replace(&mut last, kind) {
+            if runs && kind == std::mem::replace(&mut last, kind) {
                 let rest = &items[*index..];
                 let written = if kind == &raw mut ffi::PyFloat_Type {
                     run(rest, |item| read_float(item), |floats| writer.floats(floats))?
@@ -223,6 +228,9 @@ unsafe fn of_items(
     }
     Ok(None)
 }
+
+/// Items among which runs are looked for.
+const RUNS_FROM: usize = 16;
 
 /// Values that are read before they are written.
 const RUN: usize = 64;

@@ -45,6 +45,10 @@ pub struct Writer<'l> {
     /// What was written in key position since the innermost table asked.
     marks: keys::Marks,
     forms: keys::Maker,
+    /// Members of all open sets, the innermost one's last.
+    members: Vec<Member>,
+    /// Members of a set in order, before they take the place of those that are not.
+    sorted: Vec<u8>,
     /// Whether the caller's own tables hold no equal keys, odd ones aside.
     unique: bool,
 }
@@ -60,7 +64,8 @@ pub struct MapScope {
 pub struct SetScope {
     table: Table,
     outer_key: bool,
-    members: Vec<Member>,
+    /// Where its members begin among those of all open sets.
+    members: usize,
 }
 
 /// Where the bytes of a member are. They are compared by the first eight, and by all where these are equal: no encoding is the beginning of
@@ -107,6 +112,8 @@ impl<'l> Writer<'l> {
             in_key: false,
             marks: keys::Marks::default(),
             forms: keys::Maker::new(limits.int_bytes),
+            members: Vec::new(),
+            sorted: Vec::new(),
             unique,
         })
     }
@@ -123,7 +130,7 @@ impl<'l> Writer<'l> {
     }
 
     /// L2.
-    #[inline]
+    #[inline(always)]
     fn check_body(&self) -> Result<()> {
         let len = wide(self.out.len().saturating_sub(self.base));
         if len > self.limits.body { Err(over(Code::BodyLimit, len, self.limits.body)) } else { Ok(()) }
@@ -140,7 +147,7 @@ impl<'l> Writer<'l> {
     }
 
     /// A sequence of `len` items (V14, D15, D16), to be written next; closed by [`Writer::end_sequence`].
-    #[inline]
+    #[inline(always)]
     pub fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<()> {
         if self.in_key && kind != SequenceKind::Tuple {
             return Err(Error::new(Code::NotKeyable));
@@ -164,7 +171,7 @@ impl<'l> Writer<'l> {
 
     /// A dict of any kind of `len` pairs (V16, D17): for each, [`Writer::key`], the key, [`Writer::value`], the value. That the values
     /// of a Counter are numbers is the caller's to see to.
-    #[inline]
+    #[inline(always)]
     pub fn map(&mut self, kind: MapKind, len: usize) -> Result<MapScope> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
@@ -226,7 +233,7 @@ impl<'l> Writer<'l> {
         };
         self.node(node, len)?;
         let outer_key = std::mem::replace(&mut self.in_key, true);
-        Ok(SetScope { table: self.table(), outer_key, members: memory::room(len.min(1024))? })
+        Ok(SetScope { table: self.table(), outer_key, members: self.members.len() })
     }
 
     /// A member is written.
@@ -237,14 +244,14 @@ impl<'l> Writer<'l> {
         let written = self.out.get(bytes.clone()).unwrap_or_default();
         let first =
             written.first_chunk().map_or_else(|| first_of(written), |first| u64::from_be_bytes(*first));
-        memory::push(&mut set.members, Member { first, bytes })?;
+        memory::push(&mut self.members, Member { first, bytes })?;
         self.admit(&mut set.table, false)?;
         set.table.key = end;
         Ok(())
     }
 
     /// Closes a set: puts its members in order (V15).
-    pub fn end_set(&mut self, mut set: SetScope) -> Result<()> {
+    pub fn end_set(&mut self, set: SetScope) -> Result<()> {
         self.depth = self.depth.saturating_sub(1);
         self.in_key = set.outer_key;
         if !self.in_key {
@@ -252,25 +259,32 @@ impl<'l> Writer<'l> {
         }
         let inner = if self.in_key { self.marks } else { keys::Marks::default() };
         self.marks = set.table.outer.and(inner);
+        let sorted = self.sort_members(&set);
+        self.members.truncate(set.members);
+        sorted
+    }
+
+    fn sort_members(&mut self, set: &SetScope) -> Result<()> {
+        let members = self.members.get_mut(set.members..).unwrap_or_default();
         let out = &self.out;
         let bytes = |member: &Member| out.get(member.bytes.clone()).unwrap_or_default();
         let order = |a: &Member, b: &Member| a.first.cmp(&b.first).then_with(|| bytes(a).cmp(bytes(b)));
-        if set.members.is_sorted_by(|a, b| order(a, b).is_lt()) {
+        if members.is_sorted_by(|a, b| order(a, b).is_lt()) {
             return Ok(());
         }
-        set.members.sort_unstable_by(order);
-        if !set.members.is_sorted_by(|a, b| order(a, b).is_lt()) {
+        members.sort_unstable_by(order);
+        if !members.is_sorted_by(|a, b| order(a, b).is_lt()) {
             return Err(Error::new(Code::DuplicateKey));
         }
-        let mut sorted = memory::room(self.out.len().saturating_sub(set.table.items))?;
-        set.members.iter().try_for_each(|member| memory::extend(&mut sorted, bytes(member)))?;
+        self.sorted.clear();
+        members.iter().try_for_each(|member| memory::extend(&mut self.sorted, bytes(member)))?;
         self.out.truncate(set.table.items);
-        memory::extend(&mut self.out, &sorted)?;
+        memory::extend(&mut self.out, &self.sorted)?;
         Ok(())
     }
 
     /// Opens a container: V17, and its charge with that of what it announces.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, cost: u64, values: u64) -> Result<()> {
         if self.depth >= self.limits.depth {
             return Err(over(Code::DepthLimit, self.depth.saturating_add(1), self.limits.depth));
@@ -282,21 +296,21 @@ impl<'l> Writer<'l> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn array_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
         raw::array(&mut self.out, count)?;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn map_head(&mut self, len: usize) -> Result<()> {
         let count = self.count(len)?;
         raw::map(&mut self.out, count)?;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn node(&mut self, node: Node, items: usize) -> Result<()> {
         self.array_head(items.saturating_add(1))?;
         memory::extend(&mut self.out, &node.marker())?;
@@ -304,7 +318,7 @@ impl<'l> Writer<'l> {
     }
 
     /// A length as MessagePack can write it.
-    #[inline]
+    #[inline(always)]
     fn count(&self, len: usize) -> Result<u32> {
         u32::try_from(len).map_err(|_| over(Code::BodyLimit, wide(len), self.limits.body))
     }
@@ -313,7 +327,7 @@ impl<'l> Writer<'l> {
         self.count(len).map(|_| ())
     }
 
-    #[inline]
+    #[inline(always)]
     fn table(&mut self) -> Table {
         let (items, outer) = (self.out.len(), std::mem::take(&mut self.marks));
         Table { items, done: 0, key: items, outer, forms: None }

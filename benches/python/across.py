@@ -42,6 +42,8 @@ TARGETS = {
     ("W2", "hookless", "b85-lines"): 1 / 30,
 }
 
+OURS = ("hookless", "hookless-aio", "hookless-pipe")
+
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are the same by type and bits; raw bytes stand for what they are the bytes of."""
@@ -77,9 +79,9 @@ def measure(name: str, contenders: Iterable[Contender], plan: Plan) -> dict[str,
 
 
 def ratios(name: str, times: dict[str, Timing]) -> list[Ratio]:
-    """Compare both hookless workers with all that took part."""
+    """Compare what is of hookless with all else that took part."""
     found = []
-    for ours in ("hookless", "hookless-aio"):
+    for ours in OURS:
         for peer in times:
             if ours in times and not peer.startswith("hookless"):
                 mine, other = times[ours], times[peer]
@@ -91,7 +93,10 @@ def ratios(name: str, times: dict[str, Timing]) -> list[Ratio]:
     return found
 
 
-HEAD = ("contender", "time", "quartiles", "bytes/s", "hookless / it", "range", "", "target", "aio / it")
+HEAD = (
+    *("contender", "time", "quartiles", "bytes/s", "hookless / it", "range", "", "target"),
+    *("aio / it", "hookless-pipe / it"),
+)
 
 
 def rows(name: str, times: dict[str, Timing], compared: list[Ratio]) -> list[tuple[str, ...]]:
@@ -99,7 +104,7 @@ def rows(name: str, times: dict[str, Timing], compared: list[Ratio]) -> list[tup
     by_peer = {(ratio.ours, ratio.peer): ratio for ratio in compared}
     lines = []
     for key, timing in times.items():
-        ratio, second = by_peer.get(("hookless", key)), by_peer.get(("hookless-aio", key))
+        ratio, *others = (by_peer.get((one, key)) for one in OURS)
         rate = f"{values.SIZES[name] / timing.median:.3g} GB/s" if values.SIZES.get(name, 0) > 999 else ""
         quartiles = f"{duration(timing.low)} .. {duration(timing.high)}{' ~' if timing.noisy else ''}"
         line = [key, duration(timing.median), quartiles, rate]
@@ -109,7 +114,7 @@ def rows(name: str, times: dict[str, Timing], compared: list[Ratio]) -> list[tup
             else ["", "", ""]
         )
         bound = f"<= {ratio.target:.3g} {'met' if ratio.met else 'MISSED'}" if ratio and ratio.target else ""
-        lines.append((*line, bound, f"{second.value:.3g}" if second else ""))
+        lines.append((*line, bound, *(f"{other.value:.3g}" if other else "" for other in others)))
     return lines
 
 

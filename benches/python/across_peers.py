@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -92,17 +93,48 @@ class HooklessAsync(Contender):
         self._loop.close()
 
 
-class MultiprocessingPipe(Contender):
-    """`multiprocessing.Pipe`, whose ends pickle."""
+class _Connection(Contender):
+    """A child at the other end of a `multiprocessing.Pipe`."""
 
-    name, label = "mp-pipe", "multiprocessing.Pipe (pickle)"
+    @abstractmethod
+    def _serves(self) -> Callable[..., None]:
+        """Return what the child runs, with its end."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=values.serve_connection, args=(theirs,), daemon=True)
+        self._process = context.Process(target=self._serves(), args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
+
+
+class HooklessPipe(_Connection):
+    """The recipe of CARRIERS.md: what the codec does where no session is."""
+
+    name = "hookless-pipe"
+    label = "hookless frames by multiprocessing.Pipe: no session, no deadline, no sandbox"
+    # Larger ones would be copied at both ends, which a worker does not.
+    carries = ("8 B", "1 KiB", "16 KiB", "64 KiB", *values.RECORDS)
+
+    def _serves(self) -> Callable[..., None]:
+        return values.serve_frames
+
+    def fetch(self, name: str) -> Any:
+        self._connection.send_bytes(hookless.dumps(name))
+        return hookless.loads(self._connection.recv_bytes(values.MIB))
+
+    def stop(self) -> None:
+        self._connection.send_bytes(hookless.dumps(None))
+        self._process.join()
+
+
+class MultiprocessingPipe(_Connection):
+    """`multiprocessing.Pipe`, whose ends pickle."""
+
+    name, label = "mp-pipe", "multiprocessing.Pipe (pickle)"
+
+    def _serves(self) -> Callable[..., None]:
+        return values.serve_connection
 
     def fetch(self, name: str) -> Any:
         self._connection.send(name)
@@ -230,6 +262,7 @@ class Copy(Contender):
 CONTENDERS: tuple[type[Contender], ...] = (
     Hookless,
     HooklessAsync,
+    HooklessPipe,
     MultiprocessingPipe,
     Zmq,
     RawSocket,

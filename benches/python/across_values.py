@@ -78,6 +78,12 @@ def serve_connection(connection: Connection, values: Callable[[str], Any] = valu
         connection.send(values(name))
 
 
+def serve_frames(connection: Connection) -> None:
+    """Answer on a multiprocessing connection, by frames, and not by its pickle."""
+    while (name := hookless.loads(connection.recv_bytes(MIB))) is not None:
+        connection.send_bytes(hookless.dumps(value(name)))
+
+
 _LENGTH = struct.Struct(">Q")
 _TRIP = struct.Struct("B")
 

@@ -5,20 +5,23 @@ use hookless::wire::{
     ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
     SequenceKind, SetKind, StringParts,
 };
-use hookless::{Code, Dtype, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
+use hookless::{
+    Code, Dtype, Error, Letter, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
+};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
 use crate::array::Array;
 use crate::failure;
 use crate::ffi::fallible::Unsigned;
+use crate::ffi::ndarray::{self, Form};
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
-use crate::ffi::{chars, make, ndarray};
+use crate::ffi::{chars, make};
 use crate::keys::Spent;
 use crate::scalar::Scalar;
 use crate::standard;
-use crate::warm::{Numpy, Warm, numpy, warm};
+use crate::warm::{Loaded, Numpy, Warm};
 use crate::{flat, masked, scalars};
 
 mod record;
@@ -61,9 +64,10 @@ pub(crate) struct PyBuilder<'a, 'py> {
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
-    pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
-        let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder {
+    #[inline]
+    pub(crate) fn new(py: Python<'py>, loaded: Loaded<'py>, source: Source<'a, 'py>) -> Self {
+        let Loaded { warm, numpy } = loaded;
+        PyBuilder {
             py,
             warm,
             numpy,
@@ -74,7 +78,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             spent: Spent::default(),
             interrupted: None,
             yields: false,
-        })
+        }
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -109,6 +113,24 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         }
         self.cache[slot_of(bytes)] = Some(text.clone());
         Ok(text)
+    }
+
+    /// An array of NumPy's.
+    #[inline]
+    fn formed(&mut self, form: &Form<'_, 'py>, data: Data<'_>) -> Result<Bound<'py, PyAny>> {
+        match (data, &mut self.source) {
+            (Data::Inline(bytes), _) => ndarray::copy(form, bytes),
+            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(form, targets),
+            (Data::Region { offset, len }, Source::View { owner, region, targets }) => {
+                // The plan counts this entry too; nothing needs to be put in.
+                targets.skip()?;
+                let part = usize::try_from(offset)
+                    .ok()
+                    .zip(usize::try_from(len).ok())
+                    .and_then(|(from, len)| region.get(from..from.checked_add(len)?));
+                ndarray::view(form, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)
+            }
+        }
     }
 
     /// A deque or slice of its items.
@@ -159,6 +181,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     /// Python's equality of keyable values is that of K4–K7, but for what the reader calls odd.
     const OWN_KEYS: bool = true;
+    const BY_PARTS: bool = true;
 
     fn none(&mut self) -> Result<Self::Value> {
         Ok(self.py.None().into_bound(self.py))
@@ -231,20 +254,20 @@ impl<'py> Build for PyBuilder<'_, 'py> {
             ArrayClass::Plain => None,
             ArrayClass::Record => Some(numpy.recarray.bind(py)),
         };
-        let made = match (data, &mut self.source) {
-            (Data::Inline(bytes), _) => ndarray::copy(&descr, class, &head, bytes)?,
-            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, class, &head, targets)?,
-            (Data::Region { offset, len }, Source::View { owner, region, targets }) => {
-                // The plan counts this entry too; nothing needs to be put in.
-                targets.skip()?;
-                let part = usize::try_from(offset)
-                    .ok()
-                    .zip(usize::try_from(len).ok())
-                    .and_then(|(from, len)| region.get(from..from.checked_add(len)?));
-                ndarray::view(&descr, class, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
-            }
+        let (shape, order) = (head.shape().dimensions(), head.shape().order());
+        let form = Form { descr: &descr, class, dtype: head.dtype(), shape, order, nbytes: head.nbytes() };
+        self.formed(&form, data)
+    }
+
+    fn numbers(&mut self, dtype: &Dtype, shape: &[u64], data: Data<'_>) -> Result<Self::Value> {
+        let Some(descr) = self.numpy.and_then(|numpy| numpy.number(self.py, dtype)) else {
+            return self.array(ArrayHead::of_parts(dtype, shape)?, data);
         };
-        Ok(made)
+        let nbytes = match data {
+            Data::Inline(bytes) => bytes.len() as u64,
+            Data::Region { len, .. } => len,
+        };
+        self.formed(&Form { descr, class: None, dtype, shape, order: Order::C, nbytes }, data)
     }
 
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value> {

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use crate::build::{PyBuilder, Source};
 use crate::errors::decode_error;
 use crate::ffi::targets::Targets;
+use crate::warm::Loaded;
 
 /// One stream's frames in the making.
 pub(crate) struct Inbox {
@@ -166,7 +167,7 @@ impl Inbox {
             Want::Build => {
                 self.targets.clear();
                 self.import_numpy(py)?;
-                let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
+                let mut builder = PyBuilder::new(py, Loaded::now(py)?, Source::Fill(&mut self.targets));
                 builder.yields = yields;
                 let built = self.assembler.build(&mut builder);
                 if let Some(interrupt) = builder.interrupted.take() {

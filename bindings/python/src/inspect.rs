@@ -66,7 +66,7 @@ pub(crate) fn inspect(
     most: usize,
 ) -> PyResult<Inspection> {
     let (limits, frame) = (chosen(limits), data.get(start..).unwrap_or_default());
-    let head = match parse_head(frame, &limits) {
+    let head = match parse_head(frame, limits) {
         Ok(head) => head,
         Err(error) => return Ok((None, Vec::new(), 0, Vec::new(), 0, Some(refusal(&error)))),
     };

@@ -2,7 +2,7 @@
 
 use hookless::array::{ArrayClass, ArrayHead, Shape};
 use hookless::wire::{Placed, wide};
-use hookless::{Code, Error, Order, Result};
+use hookless::{Code, Error, Letter, Order, Result};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -16,6 +16,9 @@ use crate::flat::{self, InertObjects, InertStrings};
 use crate::masked::InertMasked;
 use crate::region::Gathered;
 use crate::warm::Numpy;
+
+/// Dimensions that most arrays do not have more of.
+const FEW: usize = 4;
 
 /// NumPy's number for StringDType.
 const NPY_VSTRING: std::ffi::c_int = 2056;
@@ -45,6 +48,46 @@ impl<'py> Walker<'_, '_, 'py> {
         let prepared = self.prepare(value, numpy)?;
         let placed = self.writer.array(&prepared.head)?;
         self.put(prepared, placed)
+    }
+
+    /// An array of numbers in C order, which are most, in one go: what is written is what [`Walker::prepare`] and [`Walker::put`] would, and
+    /// nothing is held in between. None for any other value.
+    #[inline(never)]
+    pub(super) fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Option<Result<()>> {
+        let array = ndarray::exact_array(value)?;
+        let dtype = numpy.number_of(&array.dtype())?;
+        let mut shape = [0; FEW];
+        let shape = shape.get_mut(..array.ndim())?;
+        if !array.is_c_contiguous() {
+            return None;
+        }
+        shape.iter_mut().zip(array.shape()).for_each(|(to, &extent)| *to = extent as u64);
+        let bytes = ndarray::contiguous_bytes(array)?;
+        // No Python code runs from here to where they are written.
+        // Of numbers, those of one letter alone have bytes that are none.
+        if dtype.letter() == Letter::Bool {
+            match dtype.find_bad(bytes) {
+                Ok(None) => {}
+                Ok(Some(_)) => return Some(Err(Error::new(Code::BadElement))),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(match self.writer.numbers(dtype, shape, wide(bytes.len())) {
+            Ok(Placed::Inline) => self.writer.array_data(bytes),
+            Ok(Placed::Region) => self.lend(array, wide(bytes.len())),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// An array that is the next entry of the region.
+    fn lend(&mut self, array: &Bound<'py, PyUntypedArray>, nbytes: u64) -> Result<()> {
+        let buffer = RegionBuffer::of(array);
+        let buffer = self.passed(buffer)?;
+        if wide(buffer.get().len) != nbytes {
+            return Err(changed());
+        }
+        self.region.push(buffer.into_any());
+        Ok(())
     }
 
     fn class_of(&self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> ArrayClass {
@@ -98,15 +141,7 @@ impl<'py> Walker<'_, '_, 'py> {
                 gathered.fill_over(0, room);
                 Ok(())
             }
-            (Placed::Region, Data::Lent(array)) => {
-                let buffer = RegionBuffer::of(&array);
-                let buffer = self.passed(buffer)?;
-                if wide(buffer.get().len) != prepared.head.nbytes() {
-                    return Err(changed());
-                }
-                self.region.push(buffer.into_any());
-                Ok(())
-            }
+            (Placed::Region, Data::Lent(array)) => self.lend(&array, prepared.head.nbytes()),
             (Placed::Region, Data::Gathered(gathered)) => {
                 let gathered = Bound::new(self.py, gathered);
                 let gathered = self.passed(gathered)?;

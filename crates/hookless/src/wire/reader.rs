@@ -17,6 +17,7 @@ mod ndarray;
 mod open;
 mod record;
 mod report;
+mod short_array;
 mod short_key;
 mod standard;
 
@@ -66,6 +67,7 @@ impl Plan {
 ///
 /// # Errors
 /// Every rule of `proto/values.md`, `arrays.md`, `exceptions.md` and `limits.md`, with the offset from the frame's first byte.
+#[inline]
 pub fn read<B: Build>(
     body: &[u8],
     head: &FrameHead,

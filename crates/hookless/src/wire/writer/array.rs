@@ -1,6 +1,6 @@
 //! Arrays and NumPy scalars.
 
-use crate::array::{ArrayHead, Dtype, ScalarKind};
+use crate::array::{ArrayHead, Dtype, MAX_DIMENSIONS, ScalarKind, bytes_of};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, inline, over};
 use crate::memory;
@@ -12,21 +12,46 @@ use super::{Placed, Writer};
 impl Writer<'_> {
     /// An array (A1), in the order that A12 chooses: its bytes follow by [`Writer::array_data`] when this says [`Placed::Inline`].
     pub fn array(&mut self, head: &ArrayHead) -> Result<Placed> {
+        self.enter_array()?;
+        self.array_node(head)
+    }
+
+    /// A plain array in C order, as [`Writer::array`] writes it, by its parts: for small ones, of which making a head is most of the work.
+    ///
+    /// # Errors
+    /// Those of [`Writer::array`], `bad_shape` for more than 64 dimensions, `bad_data_length` where `nbytes` is not what dtype and shape ask
+    /// for.
+    pub fn numbers(&mut self, dtype: &Dtype, shape: &[u64], nbytes: u64) -> Result<Placed> {
+        if wide(shape.len()) > MAX_DIMENSIONS {
+            return Err(Error::new(Code::BadShape));
+        }
+        if bytes_of(shape, dtype.itemsize()) != Some(nbytes) {
+            return Err(Error::new(Code::BadDataLength));
+        }
+        self.enter_array()?;
+        self.parts(dtype, shape, 0, nbytes)
+    }
+
+    fn enter_array(&mut self) -> Result<()> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
         }
         self.open(0, 0)?;
         self.depth = self.depth.saturating_sub(1);
-        self.array_node(head)
+        Ok(())
     }
 
     /// The node of an array, in whatever it is an element of.
     pub(super) fn array_node(&mut self, head: &ArrayHead) -> Result<Placed> {
-        let (shape, nbytes) = (head.shape().dimensions(), head.nbytes());
+        self.parts(head.dtype(), head.shape().dimensions(), head.order_number(), head.nbytes())
+    }
+
+    #[inline]
+    fn parts(&mut self, dtype: &Dtype, shape: &[u64], order: u64, nbytes: u64) -> Result<Placed> {
         self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
         self.node(Node::Array, 4)?;
-        self.dtype(head.dtype(), 0, &mut 0)?;
-        raw::unsigned(&mut self.out, head.order_number())?;
+        self.dtype(dtype, 0, &mut 0)?;
+        raw::unsigned(&mut self.out, order)?;
         self.dimensions(shape)?;
         self.data_head(nbytes)
     }

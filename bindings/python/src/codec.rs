@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use hookless::frame::{FrameKind, HEAD_LEN, Head, check_region, padding, slice, split};
-use hookless::wire::{BytesKind, Writer, read};
+use hookless::frame::{FrameKind, HEAD_LEN, Head, Split, check_region, padding, slice, split};
+use hookless::wire::{BytesKind, Plan, Writer, read};
 use hookless::{Error, Limits as Core};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -87,7 +87,7 @@ fn with_body<'py, R>(
         return Err(raised.unwrap_or_else(|| refused(py, &error, type_name.as_deref(), cause)));
     }
     drop(walker);
-    let (mut frame, data_len) = match writer.finish() {
+    let (mut frame, data_len) = match writer.end() {
         Ok(finished) => finished,
         Err(error) => {
             return Err(encode_error(py, &blame(error.within(|path| path.push('$'))), None));
@@ -355,15 +355,24 @@ fn load_slice<'py>(
     }
     match built {
         Ok((value, ref plan)) => {
-            check_region(&frame, plan).map_err(refuse)?;
-            for (index, slot) in plan.slots().iter().enumerate() {
-                targets.put(index, 0, slice(frame.region, slot));
+            // A body without entries has used up the region, which is empty then.
+            if !plan.slots().is_empty() {
+                fill(py, &frame, plan, &mut targets).map_err(refuse)?;
             }
-            targets.complete(py).map_err(refuse)?;
             Ok(value)
         }
         Err(error) => Err(refuse(error)),
     }
+}
+
+/// Checks the region, and puts its entries where they belong.
+#[inline(never)]
+fn fill(py: Python<'_>, frame: &Split<'_>, plan: &Plan, targets: &mut Targets) -> hookless::Result<()> {
+    check_region(frame, plan)?;
+    for (index, slot) in plan.slots().iter().enumerate() {
+        targets.put(index, 0, slice(frame.region, slot));
+    }
+    targets.complete(py)
 }
 
 /// Decodes one VALUE frame that comes in parts, split anywhere.

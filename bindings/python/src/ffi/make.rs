@@ -157,7 +157,7 @@ pub(crate) fn framed<'py, const N: usize>(
     // SAFETY: null contents ask for `len` bytes of memory, which nobody else has yet, and which is as long as head and body.
     unsafe {
         let object = owned(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), len))?;
-        let memory: *mut u8 = ffi::PyBytes_AsString(object.as_ptr()).cast();
+        let memory: *mut u8 = ffi::PyBytes_AS_STRING(object.as_ptr()).cast_mut().cast();
         memory.cast::<[u8; N]>().write(head);
         memory.add(N).copy_from_nonoverlapping(body.as_ptr(), body.len());
         Ok(object)

@@ -2,7 +2,7 @@
 
 use hookless::array::{ArrayClass, ArrayHead, Shape};
 use hookless::wire::{Placed, wide};
-use hookless::{Code, Error, Letter, Order, Result};
+use hookless::{Code, Error, Order, Result};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -64,13 +64,10 @@ impl<'py> Walker<'_, '_, 'py> {
         shape.iter_mut().zip(array.shape()).for_each(|(to, &extent)| *to = extent as u64);
         let bytes = ndarray::contiguous_bytes(array)?;
         // No Python code runs from here to where they are written.
-        // Of numbers, those of one letter alone have bytes that are none.
-        if dtype.letter() == Letter::Bool {
-            match dtype.find_bad(bytes) {
-                Ok(None) => {}
-                Ok(Some(_)) => return Some(Err(Error::new(Code::BadElement))),
-                Err(error) => return Some(Err(error)),
-            }
+        match dtype.find_bad(bytes) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Some(Err(Error::new(Code::BadElement))),
+            Err(error) => return Some(Err(error)),
         }
         Some(match self.writer.numbers(dtype, shape, wide(bytes.len())) {
             Ok(Placed::Inline) => self.writer.array_data(bytes),

@@ -105,10 +105,15 @@ impl<'l> Writer<'l> {
     }
 
     /// Ends the body: the buffer with the body appended, and the length of the data region.
+    pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
+        self.end()
+    }
+
+    /// The same where the writer stays, and is good for nothing any more: to move it takes longer than all else here.
     #[inline]
-    pub fn finish(self) -> Result<(Vec<u8>, u64)> {
+    pub fn end(&mut self) -> Result<(Vec<u8>, u64)> {
         self.check_body()?;
-        Ok((self.out, self.region.end()))
+        Ok((std::mem::take(&mut self.out), self.region.end()))
     }
 
     /// The bytes written so far, so that a failed encoding can give its buffer back.

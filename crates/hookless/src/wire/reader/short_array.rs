@@ -33,8 +33,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         if owed.saturating_sub(3).saturating_add(u64::from(rank)) > wide(rest.len()) {
             return Ok(None);
         }
-        let mut ahead = self.cursor;
-        ahead.rest = rest;
+        let mut ahead = self.cursor.with(rest);
         for extent in shape.iter_mut() {
             let Ok(Head::Unsigned(found)) = ahead.head() else { return Ok(None) };
             *extent = found;
@@ -44,7 +43,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         match ahead.head() {
             Ok(Head::Bin(len)) if u64::from(len) == nbytes && nbytes < REGION_THRESHOLD => {
                 let Ok(bytes) = ahead.take(len) else { return Ok(None) };
-                if ElementCheck::of(dtype)?.find_bad(bytes).is_some() {
+                if dtype.find_bad(bytes)?.is_some() {
                     return Ok(None);
                 }
                 (self.cursor, self.at) = (ahead, start);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use hookless::frame::{FrameKind, HEAD_LEN, Head, Split, check_region, padding, slice, split};
-use hookless::wire::{BytesKind, Plan, Writer, read};
+use hookless::wire::{BytesKind, Plan, Writer, read_into};
 use hookless::{Error, Limits as Core};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ thread_local! {
 }
 
 /// A scratch buffer larger than this is given back.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 4 << 20;
 
 /// How a frame is encoded.
 pub(crate) struct Encoding<'a, 'py> {
@@ -349,15 +349,16 @@ fn load_slice<'py>(
         None => (frame.body, Source::Fill(&mut targets)),
     };
     let mut builder = PyBuilder::new(py, loaded, source);
-    let built = read(body, &frame.head, limits, &mut builder);
+    let mut plan = Plan::default();
+    let built = read_into(body, &frame.head, limits, &mut builder, &mut plan);
     if let Some(interrupt) = builder.interrupted.take() {
         return Err(interrupt);
     }
     match built {
-        Ok((value, ref plan)) => {
+        Ok(value) => {
             // A body without entries has used up the region, which is empty then.
             if !plan.slots().is_empty() {
-                fill(py, &frame, plan, &mut targets).map_err(refuse)?;
+                fill(py, &frame, &plan, &mut targets).map_err(refuse)?;
             }
             Ok(value)
         }

@@ -239,9 +239,12 @@ fn check_whole(head: &Head, total: u64) -> hookless::Result<()> {
 }
 
 /// The one kind that `loads` and `decode` take.
+#[inline]
 pub(crate) fn check_value(head: &Head) -> hookless::Result<()> {
-    if head.kind == FrameKind::Value {
-        return Ok(());
-    }
-    Err(Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", head.kind.name())))
+    if head.kind == FrameKind::Value { Ok(()) } else { Err(no_value(head)) }
+}
+
+#[cold]
+fn no_value(head: &Head) -> Error {
+    Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", head.kind.name()))
 }

@@ -34,6 +34,7 @@ impl Head {
     ///
     /// # Errors
     /// `bad_magic`.
+    #[inline]
     pub fn check_magic(bytes: &[u8]) -> Result<()> {
         let wrong = bytes.iter().zip(&MAGIC).any(|(found, wanted)| found != wanted);
         if !wrong {
@@ -51,7 +52,7 @@ impl Head {
     ///
     /// # Errors
     /// The codes of F1 to F9, each at its field.
-    #[inline]
+    #[inline(always)]
     pub fn parse(bytes: &[u8; HEAD_LEN], limits: &Limits) -> Result<Head> {
         Head::check_magic(bytes)?;
         let [_, _, _, _, version, kind, flag1, flag2, rest @ ..] = *bytes;

@@ -22,7 +22,7 @@ pub struct Split<'b> {
 ///
 /// # Errors
 /// The codes of the head, and `truncated` or `trailing_bytes` (F14).
-#[inline]
+#[inline(always)]
 pub fn split<'b>(frame: &'b [u8], limits: &Limits) -> Result<Split<'b>> {
     let truncated = || Error::at(Code::Truncated, wide(frame.len()));
     let Some((head, rest)) = frame.split_first_chunk::<HEAD_LEN>() else {
@@ -48,7 +48,6 @@ pub fn split<'b>(frame: &'b [u8], limits: &Limits) -> Result<Split<'b>> {
 ///
 /// # Errors
 /// `bad_padding` or `bad_element`, whichever comes first.
-#[inline]
 pub fn check_region(frame: &Split<'_>, plan: &Plan) -> Result<()> {
     let base = wide(HEAD_LEN).saturating_add(frame.head.body_len);
     check_zero(frame.gap, base)?;

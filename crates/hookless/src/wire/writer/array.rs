@@ -4,7 +4,7 @@ use crate::array::{ArrayHead, Dtype, MAX_DIMENSIONS, ScalarKind, bytes_of};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, inline, over};
 use crate::memory;
-use crate::wire::marker::{NIL, Node, leaf};
+use crate::wire::marker::{FIXEXT4, NIL, Node, leaf};
 use crate::wire::{keys, raw, size, wide};
 
 use super::{Placed, Writer};
@@ -29,7 +29,13 @@ impl Writer<'_> {
             return Err(Error::new(Code::BadDataLength));
         }
         self.enter_array()?;
-        self.parts(dtype, shape, 0, nbytes)
+        let ([a, b, c, d, ..], 4) = dtype.payload() else { return self.parts(dtype, shape, 0, nbytes) };
+        self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
+        // In one append: node, dtype and order.
+        let [x, y, z] = Node::Array.marker();
+        memory::extend(&mut self.out, &[0x95, x, y, z, FIXEXT4, leaf::DTYPE, a, b, c, d, 0])?;
+        self.dimensions(shape)?;
+        self.data_head(nbytes)
     }
 
     fn enter_array(&mut self) -> Result<()> {

@@ -143,3 +143,85 @@ impl Writer<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{ByteOrder, Field, Letter, Order, StructureFlags, Unit};
+    use crate::limits::Limits;
+    use crate::value::Text;
+    use crate::wire::MapKind;
+
+    fn dtypes() -> Vec<Dtype> {
+        let mut all = Vec::new();
+        for letter in [Letter::Bool, Letter::Int, Letter::UInt, Letter::Float, Letter::Complex] {
+            for order in [ByteOrder::Little, ByteOrder::Big, ByteOrder::None] {
+                all.extend(
+                    [1, 2, 4, 8, 16].map(|size| Dtype::new(letter, order, size, None)).into_iter().flatten(),
+                );
+            }
+        }
+        assert_eq!(all.len(), 3 + 2 * (3 + 3 + 3 + 2));
+        let field = |dtype: &Dtype| Field {
+            name: Text::from("a"),
+            title: None,
+            offset: 0,
+            shape: Vec::new(),
+            dtype: dtype.clone(),
+        };
+        all.push(Dtype::structure(8, StructureFlags::default(), vec![field(&all[0])]).unwrap());
+        all.push(Dtype::new(Letter::Datetime, ByteOrder::Little, 8, Unit::new(6, 25)).unwrap());
+        all.push(Dtype::new(Letter::Str, ByteOrder::Big, 12, None).unwrap());
+        all.push(Dtype::new(Letter::Bytes, ByteOrder::None, 0, None).unwrap());
+        all
+    }
+
+    #[test]
+    fn a1_an_array_by_its_parts_is_the_array_of_its_head() {
+        let limits = Limits::default();
+        let shapes: [&[u64]; 7] = [&[], &[0], &[3], &[2048], &[2, 300], &[70_000, 1, 0], &[1; 64]];
+        for (dtype, shape) in dtypes().iter().flat_map(|dtype| shapes.map(|shape| (dtype, shape))) {
+            let head = ArrayHead::of_parts(dtype, shape).unwrap();
+            assert_eq!(head.shape().order(), Order::C);
+            let mut by_head = Writer::new(Vec::new(), &limits, true).unwrap();
+            let mut by_parts = Writer::new(Vec::new(), &limits, true).unwrap();
+            for _ in 0..2 {
+                let placed = by_parts.numbers(dtype, shape, head.nbytes()).unwrap();
+                assert_eq!(by_head.array(&head).unwrap(), placed);
+            }
+            assert_eq!(by_head.budget.memory(), by_parts.budget.memory());
+            assert_eq!(by_head.finish().unwrap(), by_parts.finish().unwrap(), "{dtype} {shape:?}");
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_go_together_are_refused() {
+        let limits = Limits::default();
+        let mut writer = Writer::new(Vec::new(), &limits, true).unwrap();
+        let double = Dtype::new(Letter::Float, ByteOrder::Little, 8, None).unwrap();
+        let mut refused = |shape: &[u64], nbytes| writer.numbers(&double, shape, nbytes).unwrap_err().code();
+        assert_eq!(refused(&[3], 23), Code::BadDataLength);
+        assert_eq!(refused(&[3], 25), Code::BadDataLength);
+        assert_eq!(refused(&[1 << 60], 1 << 63), Code::BadDataLength);
+        assert_eq!(refused(&[1; 65], 8), Code::BadShape);
+        let mut map = writer.map(MapKind::Dict, 1).unwrap();
+        writer.key(&mut map);
+        assert_eq!(writer.numbers(&double, &[3], 24).unwrap_err().code(), Code::NotKeyable);
+    }
+
+    #[test]
+    fn l1_l4_limits_of_an_array_by_its_parts() {
+        let double = Dtype::new(Letter::Float, ByteOrder::Little, 8, None).unwrap();
+        let written = |limits: Limits| {
+            Writer::new(Vec::new(), &limits, true)
+                .unwrap()
+                .numbers(&double, &[3], 24)
+                .map_err(|error| error.code())
+        };
+        let cost = charge::array(&[3], 24, 24);
+        assert_eq!(written(Limits { memory: cost, ..Limits::default() }), Ok(Placed::Inline));
+        assert_eq!(written(Limits { memory: cost - 1, ..Limits::default() }), Err(Code::MemoryLimit));
+        assert_eq!(written(Limits { depth: 1, ..Limits::default() }), Ok(Placed::Inline));
+        assert_eq!(written(Limits { depth: 0, ..Limits::default() }), Err(Code::DepthLimit));
+    }
+}

@@ -1,20 +1,17 @@
 //! Wire to Python objects, straight away: no tree in between.
 
-use hookless::array::{ArrayClass, ArrayHead, Shape};
+use hookless::array::{ArrayHead, Shape};
 use hookless::wire::{
     ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
     SequenceKind, SetKind, StringParts,
 };
-use hookless::{
-    Code, Dtype, Error, Letter, Order, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode,
-};
+use hookless::{Code, Dtype, Error, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
-use crate::array::Array;
 use crate::failure;
 use crate::ffi::fallible::Unsigned;
-use crate::ffi::ndarray::{self, Form};
+use crate::ffi::ndarray;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
 use crate::ffi::{chars, make};
@@ -24,6 +21,7 @@ use crate::standard;
 use crate::warm::{Loaded, Numpy, Warm};
 use crate::{flat, masked, scalars};
 
+mod array;
 mod record;
 mod table;
 
@@ -113,24 +111,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         }
         self.cache[slot_of(bytes)] = Some(text.clone());
         Ok(text)
-    }
-
-    /// An array of NumPy's.
-    #[inline]
-    fn formed(&mut self, form: &Form<'_, 'py>, data: Data<'_>) -> Result<Bound<'py, PyAny>> {
-        match (data, &mut self.source) {
-            (Data::Inline(bytes), _) => ndarray::copy(form, bytes),
-            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(form, targets),
-            (Data::Region { offset, len }, Source::View { owner, region, targets }) => {
-                // The plan counts this entry too; nothing needs to be put in.
-                targets.skip()?;
-                let part = usize::try_from(offset)
-                    .ok()
-                    .zip(usize::try_from(len).ok())
-                    .and_then(|(from, len)| region.get(from..from.checked_add(len)?));
-                ndarray::view(form, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)
-            }
-        }
     }
 
     /// A deque or slice of its items.
@@ -238,36 +218,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value> {
-        let py = self.py;
-        let Some(numpy) = self.numpy else {
-            let bytes = match data {
-                Data::Inline(bytes) => make::bytes(py, bytes)?,
-                Data::Region { len, .. } => self.targets().reserve_bytes(py, BytesKind::Bytes, len)?,
-            };
-            return Array::of(head, bytes);
-        };
-        if head.dtype().itemsize() == 0 && head.dtype().letter() != Letter::Void {
-            return numpy.zero_width(py, &head);
-        }
-        let descr = numpy.descr(py, head.dtype())?;
-        let class = match head.class() {
-            ArrayClass::Plain => None,
-            ArrayClass::Record => Some(numpy.recarray.bind(py)),
-        };
-        let (shape, order) = (head.shape().dimensions(), head.shape().order());
-        let form = Form { descr: &descr, class, dtype: head.dtype(), shape, order, nbytes: head.nbytes() };
-        self.formed(&form, data)
+        self.build_array(head, data)
     }
 
+    #[inline]
     fn numbers(&mut self, dtype: &Dtype, shape: &[u64], data: Data<'_>) -> Result<Self::Value> {
-        let Some(descr) = self.numpy.and_then(|numpy| numpy.number(self.py, dtype)) else {
-            return self.array(ArrayHead::of_parts(dtype, shape)?, data);
-        };
-        let nbytes = match data {
-            Data::Inline(bytes) => bytes.len() as u64,
-            Data::Region { len, .. } => len,
-        };
-        self.formed(&Form { descr, class: None, dtype, shape, order: Order::C, nbytes }, data)
+        self.build_numbers(dtype, shape, data)
     }
 
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value> {

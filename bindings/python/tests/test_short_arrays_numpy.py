@@ -1,4 +1,4 @@
-"""Arrays of numbers in C order go a short way in the encoder and the decoder: it comes to what the long one does.
+"""Arrays of numbers in C order go a short way in encoder and decoder: it comes to what the long one does.
 
 The Rust host, which `through_rust` asks, goes the long way for all of them.
 """
@@ -108,7 +108,7 @@ def test_damages_are_refused_at_the_same_byte(dtype: str, shape: tuple[int, ...]
 
 @pytest.mark.parametrize("owed", range(12))
 def test_what_is_owed_is_counted(owed: int) -> None:
-    """V18: the elements that the containers around an array still want count at the head of its dimensions."""
+    """V18: what the containers around an array still want counts at the head of its dimensions."""
     frame = bytearray(hookless.dumps([np.zeros(3), *([None] * 8)]))
     frame[32] = 0x90 | (9 + owed) if owed < 7 else 0x9F
     del frame[len(frame) - max(0, owed - 6) :]

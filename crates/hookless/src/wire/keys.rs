@@ -30,6 +30,9 @@ pub(crate) struct Forms<'b> {
     many: HashSet<Cow<'b, [u8]>>,
 }
 
+/// Forms by encodings.
+type Inner = HashMap<Box<[u8]>, Box<[u8]>>;
+
 /// Computes forms.
 ///
 /// Each table around a key asks for the forms of all that is in it, so a leaf whose form takes more than reading its bytes is computed
@@ -39,7 +42,7 @@ pub(crate) struct Maker {
     /// L6: how long the ints may be that a decimal is compared with.
     int_bytes: u64,
     /// Forms of such leaves, by their encodings; none before the first of them, as a table is made with random numbers of the thread's.
-    inner: Option<Boxed<HashMap<Box<[u8]>, Box<[u8]>>>>,
+    inner: Option<Boxed<Inner>>,
 }
 
 impl Maker {
@@ -351,7 +354,7 @@ fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Resu
     if is_slow(key) {
         let inner = match &mut maker.inner {
             Some(inner) => inner,
-            none => none.insert(memory::boxed(HashMap::new())?),
+            none => none.insert(memory::boxed(Inner::new())?),
         };
         memory::put(inner, memory::slice(key)?, memory::slice(&form)?)?;
     }

@@ -46,12 +46,12 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 if dtype.find_bad(bytes)?.is_some() {
                     return Ok(None);
                 }
-                (self.cursor, self.at) = (ahead, start);
+                (self.cursor.rest, self.at) = (ahead.rest, start);
                 self.budget.charge(charge::array(shape, nbytes, nbytes))?;
                 self.build.numbers(dtype, shape, Data::Inline(bytes)).map(Some)
             }
             Ok(Head::Nil) if nbytes >= REGION_THRESHOLD => {
-                (self.cursor, self.at) = (ahead, start);
+                (self.cursor.rest, self.at) = (ahead.rest, start);
                 self.budget.charge(charge::array(shape, nbytes, 0))?;
                 self.at = entry;
                 let offset = self.slot(nbytes, ElementCheck::of(dtype)?)?;

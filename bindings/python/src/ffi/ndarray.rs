@@ -30,11 +30,7 @@ pub(crate) fn array_type(py: Python<'_>) -> usize {
 /// An object whose type is exactly `numpy.ndarray`.
 #[inline]
 pub(crate) fn exact_array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
-    if value.get_type_ptr() as usize != array_type(value.py()) {
-        return None;
-    }
-    // SAFETY: its type has just been seen to be NumPy's array type.
-    Some(unsafe { value.cast_unchecked() })
+    if value.get_type_ptr() as usize == array_type(value.py()) { value.cast().ok() } else { None }
 }
 
 /// How many types other packages have registered with NumPy, whose numbers are those from 256 on.

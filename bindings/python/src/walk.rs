@@ -100,6 +100,12 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// value is made of what its containers need and no more.
     #[inline(never)]
     fn rest(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        if let Some(numpy) = self.numpy
+            && numpy.is_plain_array(value)
+            && let Some(written) = self.numbers(value, numpy)
+        {
+            return written;
+        }
         match self.warm.records.kind_of(value) {
             Some(kind) => self.inert(kind, value),
             None => match self.other(value)? {
@@ -252,9 +258,6 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn other(&mut self, value: &Bound<'py, PyAny>) -> Result<Option<Substitute<'py>>> {
         let address = value.get_type_ptr() as usize;
         if let Some(numpy) = self.numpy {
-            if let Some(written) = self.numbers(value, numpy) {
-                return written.map(|()| None);
-            }
             if numpy.arrays.contains(&address) {
                 if arrays::is_of_objects(value) {
                     return Ok(Some(Substitute::Objects(value.clone())));

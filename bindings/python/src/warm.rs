@@ -271,6 +271,13 @@ impl Numpy {
         Ok(Numpy { numbers: numpy.numbers(py)?, ..numpy })
     }
 
+    /// Whether a value's type is exactly `ndarray`.
+    #[inline]
+    pub(crate) fn is_plain_array(&self, value: &Bound<'_, PyAny>) -> bool {
+        let [ndarray, ..] = self.arrays;
+        value.get_type_ptr() as usize == ndarray
+    }
+
     /// The kind of NumPy scalar that a type is, exactly.
     #[inline]
     pub(crate) fn scalar_kind(&self, type_address: usize) -> Option<ScalarKind> {

@@ -109,7 +109,7 @@ def test_damages_are_refused_at_the_same_byte(dtype: str, shape: tuple[int, ...]
 
 @pytest.mark.parametrize("shape", [(), (3,), (1, 3), (1, 1, 2), (2048,)], ids=str)
 def test_what_is_owed_is_counted(shape: tuple[int, ...]) -> None:
-    """V18: what the containers around an array still want counts at the head of its dimensions, and before."""
+    """V18: what the containers around an array still want counts at the head of its dimensions, too."""
     node = hookless.dumps(np.zeros(shape))[32:][:60]
     seen = set()
     for count, kept in itertools.product(range(1, 70), (len(node), 40, 21)):

@@ -27,12 +27,6 @@ pub(crate) fn array_type(py: Python<'_>) -> usize {
     unsafe { npyffi::get_type_object(py, NpyTypes::PyArray_Type) as usize }
 }
 
-/// An object whose type is exactly `numpy.ndarray`.
-#[inline]
-pub(crate) fn exact_array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
-    if value.get_type_ptr() as usize == array_type(value.py()) { value.cast().ok() } else { None }
-}
-
 /// How many types other packages have registered with NumPy, whose numbers are those from 256 on.
 pub(crate) struct ForeignTypes {
     /// Where NumPy counts them, in memory that stays for ever.

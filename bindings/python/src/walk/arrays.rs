@@ -50,11 +50,11 @@ impl<'py> Walker<'_, '_, 'py> {
         self.put(prepared, placed)
     }
 
-    /// An array of numbers in C order, which are most, in one go: what is written is what [`Walker::prepare`] and [`Walker::put`] would, and
-    /// nothing is held in between. None for any other value.
+    /// A plain array of numbers in C order, as most are, in one go: what is written is what [`Walker::prepare`] and [`Walker::put`] would, and
+    /// nothing is held in between. None for any other one.
     #[inline(never)]
     pub(super) fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Option<Result<()>> {
-        let array = ndarray::exact_array(value)?;
+        let array = value.cast::<PyUntypedArray>().ok()?;
         let dtype = numpy.number_of(&array.dtype())?;
         let mut shape = [0; FEW];
         let shape = shape.get_mut(..array.ndim())?;

@@ -1,26 +1,27 @@
 //! Wire to Python objects, straight away: no tree in between.
 
-use hookless::array::{ArrayClass, ArrayHead, Shape};
+use hookless::array::{ArrayHead, Shape};
 use hookless::wire::{
     ArrayParts, Build, BytesKind, Characters, Data, EntryParts, MapKind, MaskedParts, RecordNames,
     SequenceKind, SetKind, StringParts,
 };
-use hookless::{Code, Dtype, Error, Letter, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
+use hookless::{Code, Dtype, Error, RecordKind, Result, ScalarKind, Standard, TextRef, TypeCode};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
-use crate::array::Array;
 use crate::failure;
 use crate::ffi::fallible::Unsigned;
+use crate::ffi::ndarray;
 use crate::ffi::sequence::Unfilled;
 use crate::ffi::targets::Targets;
-use crate::ffi::{chars, make, ndarray};
+use crate::ffi::{chars, make};
 use crate::keys::Spent;
 use crate::scalar::Scalar;
 use crate::standard;
-use crate::warm::{Numpy, Warm, numpy, warm};
+use crate::warm::{Loaded, Numpy, Warm};
 use crate::{flat, masked, scalars};
 
+mod array;
 mod record;
 mod table;
 
@@ -61,9 +62,10 @@ pub(crate) struct PyBuilder<'a, 'py> {
 
 impl<'a, 'py> PyBuilder<'a, 'py> {
     /// A builder, with everything imported that it may need.
-    pub(crate) fn new(py: Python<'py>, source: Source<'a, 'py>) -> PyResult<Self> {
-        let (warm, numpy) = (warm(py)?, numpy(py)?);
-        Ok(PyBuilder {
+    #[inline]
+    pub(crate) fn new(py: Python<'py>, loaded: Loaded<'py>, source: Source<'a, 'py>) -> Self {
+        let Loaded { warm, numpy } = loaded;
+        PyBuilder {
             py,
             warm,
             numpy,
@@ -74,7 +76,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             spent: Spent::default(),
             interrupted: None,
             yields: false,
-        })
+        }
     }
 
     fn targets(&mut self) -> &mut Targets {
@@ -159,6 +161,7 @@ impl<'py> Build for PyBuilder<'_, 'py> {
 
     /// Python's equality of keyable values is that of K4–K7, but for what the reader calls odd.
     const OWN_KEYS: bool = true;
+    const BY_PARTS: bool = true;
 
     fn none(&mut self) -> Result<Self::Value> {
         Ok(self.py.None().into_bound(self.py))
@@ -215,36 +218,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value> {
-        let py = self.py;
-        let Some(numpy) = self.numpy else {
-            let bytes = match data {
-                Data::Inline(bytes) => make::bytes(py, bytes)?,
-                Data::Region { len, .. } => self.targets().reserve_bytes(py, BytesKind::Bytes, len)?,
-            };
-            return Array::of(head, bytes);
-        };
-        if head.dtype().itemsize() == 0 && head.dtype().letter() != Letter::Void {
-            return numpy.zero_width(py, &head);
-        }
-        let descr = numpy.descr(py, head.dtype())?;
-        let class = match head.class() {
-            ArrayClass::Plain => None,
-            ArrayClass::Record => Some(numpy.recarray.bind(py)),
-        };
-        let made = match (data, &mut self.source) {
-            (Data::Inline(bytes), _) => ndarray::copy(&descr, class, &head, bytes)?,
-            (Data::Region { .. }, Source::Fill(targets)) => ndarray::reserve(&descr, class, &head, targets)?,
-            (Data::Region { offset, len }, Source::View { owner, region, targets }) => {
-                // The plan counts this entry too; nothing needs to be put in.
-                targets.skip()?;
-                let part = usize::try_from(offset)
-                    .ok()
-                    .zip(usize::try_from(len).ok())
-                    .and_then(|(from, len)| region.get(from..from.checked_add(len)?));
-                ndarray::view(&descr, class, &head, part.ok_or_else(|| Error::new(Code::Truncated))?, owner)?
-            }
-        };
-        Ok(made)
+        self.build_array(head, data)
+    }
+
+    #[inline]
+    fn numbers(&mut self, dtype: &Dtype, shape: &[u64], data: Data<'_>) -> Result<Self::Value> {
+        self.build_numbers(dtype, shape, data)
     }
 
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value> {

@@ -74,7 +74,7 @@ impl Channel {
         stall: f64,
         write_fd: Option<RawFd>,
     ) -> PyResult<Self> {
-        let limits = chosen(limits);
+        let limits = chosen(limits).clone();
         let end = match role {
             "host" => End::Host(Host::new(limits.clone())),
             "worker" => End::Worker(Worker::new(limits.clone())),

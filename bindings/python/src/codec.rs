@@ -1,25 +1,22 @@
-//! `dumps`, `loads`, `encode`, `decode`: whole frames.
+//! `dumps`, `encode`: values to whole frames.
 
 use std::cell::Cell;
 
-use hookless::frame::{FrameKind, HEAD_LEN, Head, check_region, padding, slice, split};
-use hookless::wire::{BytesKind, Writer, read};
+use hookless::frame::{FrameKind, HEAD_LEN, Head, padding};
+use hookless::wire::{BytesKind, Writer};
 use hookless::{Error, Limits as Core};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyMemoryView};
+use pyo3::types::{PyBytes, PyList};
 
-use crate::build::{PyBuilder, Source};
-use crate::errors::{decode_error, decode_memory, encode_error, encode_memory};
-use crate::ffi::fallible::{self, Str};
-use crate::ffi::mapped::Mapped;
+use crate::errors::{decode_error, encode_error, encode_memory};
+use crate::ffi::fallible;
+use crate::ffi::make;
 use crate::ffi::targets::Targets;
-use crate::ffi::{buffer, make};
-use crate::inbox::{Inbox, check_value, copied};
 use crate::limits::{Limits, chosen};
 use crate::region::{Entry, Gathered};
-use crate::typed::converted;
 use crate::walk::Walker;
+use crate::warm::Loaded;
 
 thread_local! {
     /// The buffer that bodies are written into, kept from one call to the next.
@@ -27,7 +24,7 @@ thread_local! {
 }
 
 /// A scratch buffer larger than this is given back.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 4 << 20;
 
 /// How a frame is encoded.
 pub(crate) struct Encoding<'a, 'py> {
@@ -39,15 +36,11 @@ pub(crate) struct Encoding<'a, 'py> {
     pub(crate) blame: &'a dyn Fn(Error) -> Error,
 }
 
-/// Encodes one VALUE frame: see [`with_encoded`].
-fn with_frame<'py, R>(
-    value: &Bound<'py, PyAny>,
-    limits: &Core,
-    default: Option<&Bound<'py, PyAny>>,
-    use_it: impl FnOnce(&[u8], &[Bound<'py, PyAny>]) -> PyResult<R>,
-) -> PyResult<R> {
-    let how = Encoding { kind: FrameKind::Value, call_id: 0, limits, default, blame: &|error| error };
-    with_encoded(value, &how, |frame, region| use_it(frame, region))
+impl<'a, 'py> Encoding<'a, 'py> {
+    /// As a VALUE frame.
+    fn of_value(limits: &'a Core, default: Option<&'a Bound<'py, PyAny>>) -> Self {
+        Encoding { kind: FrameKind::Value, call_id: 0, limits, default, blame: &|error| error }
+    }
 }
 
 /// Encodes one frame and hands it to `use_it`: head and body, which it may keep, then the buffers of the region, each to be preceded by
@@ -57,37 +50,62 @@ pub(crate) fn with_encoded<'py, R>(
     how: &Encoding<'_, 'py>,
     use_it: impl FnOnce(&mut Vec<u8>, &[Bound<'py, PyAny>]) -> PyResult<R>,
 ) -> PyResult<R> {
+    with_body(value, how, |head, frame, region| {
+        frame[..HEAD_LEN].copy_from_slice(&head);
+        use_it(frame, region)
+    })
+}
+
+/// The same with the head apart; there is room for it before the body.
+#[inline]
+fn with_body<'py, R>(
+    value: &Bound<'py, PyAny>,
+    how: &Encoding<'_, 'py>,
+    use_it: impl FnOnce([u8; HEAD_LEN], &mut Vec<u8>, &[Bound<'py, PyAny>]) -> PyResult<R>,
+) -> PyResult<R> {
     let py = value.py();
     let Encoding { kind, call_id, limits, default, blame } = *how;
+    let loaded = Loaded::now(py).map_err(|error| encode_memory(py, error))?;
     let mut out = SCRATCH.take();
     out.clear();
     out.resize(HEAD_LEN, 0);
-    let mut writer = Writer::new(out, limits, true).map_err(|error| encode_error(py, &error, None))?;
-    let walker = Walker::new(py, &mut writer, limits, default.cloned());
-    let mut walker = walker.map_err(|error| encode_memory(py, error))?;
-    let walked = walker.value(value);
-    let (region, type_name) = (walker.region, walker.type_name);
-    let (raised, cause) = (walker.raised, walker.cause);
-    if let Err(error) = walked {
+    // What is as large as these is made where it stays: to move it costs as much as all else of a small call.
+    let mut writer = match Writer::new(out, limits, true) {
+        Ok(writer) => writer,
+        Err(error) => return Err(encode_error(py, &error, None)),
+    };
+    let mut region = Vec::new();
+    let mut walker = Walker::new(py, loaded, &mut writer, &mut region, limits, default.cloned());
+    if let Err(error) = walker.value(value) {
+        let Walker { type_name, raised, cause, .. } = walker;
         SCRATCH.set(kept(writer.into_buffer()));
         let error = blame(error.within(|path| path.push('$')));
-        if let Some(raised) = raised {
-            return Err(raised);
-        }
-        let refused = encode_error(py, &error, type_name.as_deref());
-        if cause.is_some() {
-            refused.set_cause(py, cause);
-        }
-        return Err(refused);
+        return Err(raised.unwrap_or_else(|| refused(py, &error, type_name.as_deref(), cause)));
     }
-    let (mut frame, data_len) = writer
-        .finish()
-        .map_err(|error| encode_error(py, &blame(error.within(|path| path.push('$'))), None))?;
+    drop(walker);
+    let (mut frame, data_len) = match writer.end() {
+        Ok(finished) => finished,
+        Err(error) => {
+            return Err(encode_error(py, &blame(error.within(|path| path.push('$'))), None));
+        }
+    };
     let body_len = (frame.len() - HEAD_LEN) as u64;
-    frame[..HEAD_LEN].copy_from_slice(&Head { kind, call_id, body_len, data_len }.to_bytes());
-    let result = use_it(&mut frame, &region).map_err(|error| encode_memory(py, error));
+    let head = Head { kind, call_id, body_len, data_len }.to_bytes();
+    let used = use_it(head, &mut frame, &region);
     SCRATCH.set(kept(frame));
-    result
+    match used {
+        Ok(used) => Ok(used),
+        Err(error) => Err(encode_memory(py, error)),
+    }
+}
+
+#[cold]
+fn refused(py: Python<'_>, error: &Error, type_name: Option<&str>, cause: Option<PyErr>) -> PyErr {
+    let refused = encode_error(py, error, type_name);
+    if cause.is_some() {
+        refused.set_cause(py, cause);
+    }
+    refused
 }
 
 fn kept(buffer: Vec<u8>) -> Vec<u8> {
@@ -107,8 +125,14 @@ pub(crate) fn dumps<'py>(
     default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = value.py();
-    with_frame(value, &chosen(limits), default, |frame, region| {
-        let bytes = if region.is_empty() { make::bytes(py, frame) } else { joined(py, frame, region) };
+    with_body(value, &Encoding::of_value(chosen(limits), default), |head, frame, region| {
+        let bytes = match region.is_empty() {
+            true => make::framed(py, head, &frame[HEAD_LEN..]),
+            false => {
+                frame[..HEAD_LEN].copy_from_slice(&head);
+                joined(py, frame, region)
+            }
+        };
         Ok(bytes.map_err(|error| encode_error(py, &error, None))?.cast_into::<PyBytes>()?)
     })
 }
@@ -154,10 +178,10 @@ pub(crate) fn encode<'py>(
     default: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
-    with_frame(value, &chosen(limits), default, |frame, region| {
+    with_encoded(value, &Encoding::of_value(chosen(limits), default), |frame, region| {
         let parts = fallible::list(py)?;
         let mut filled = frame.len() as u64;
-        let mut head = frame;
+        let mut head = frame.as_slice();
         for entry in region {
             let gap = padding(filled);
             if head.len() as u64 + gap > 0 {
@@ -202,202 +226,10 @@ fn padded<'py>(py: Python<'py>, contents: &[u8], gap: u64) -> PyResult<Bound<'py
 #[pyfunction]
 pub(crate) fn encodable(value: &Bound<'_, PyAny>, max_bytes: u64) -> PyResult<bool> {
     let limits = Core { body: max_bytes, region: 0, depth: 32, ..Core::default() };
-    match with_frame(value, &limits, None, |_, _| Ok(())) {
+    match with_encoded(value, &Encoding::of_value(&limits, None), |_, _| Ok(())) {
         Ok(()) => Ok(true),
         Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Ok(false),
         Err(error) => Err(error),
-    }
-}
-
-/// Decodes one VALUE frame.
-///
-/// data: the bytes of exactly one frame. copy: if False, large arrays are read-only views of `data`, which must be bytes (or a memoryview of
-/// bytes) then; otherwise arrays own their memory and are writable. type: what the value is converted to once it is decoded, see `convert`.
-/// Raises DecodeError (LimitExceeded, Truncated) with code, offset and path; runs, imports and opens nothing that the bytes choose.
-#[pyfunction]
-#[pyo3(name = "loads", signature = (data, *, r#type=None, limits=None, copy=true))]
-pub(crate) fn py_loads<'py>(
-    data: &Bound<'py, PyAny>,
-    r#type: Option<&Bound<'py, PyAny>>,
-    limits: Option<&Bound<'py, Limits>>,
-    copy: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = data.py();
-    converted(py, r#type, || loads(data, limits, copy)).map_err(|error| decode_memory(py, error))
-}
-
-pub(crate) fn loads<'py>(
-    data: &Bound<'py, PyAny>,
-    limits: Option<&Bound<'py, Limits>>,
-    copy: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = data.py();
-    if let Ok(bytes) = data.cast_exact::<PyBytes>() {
-        return load_slice(py, bytes.as_bytes(), &chosen(limits), (!copy).then(|| Views::of(bytes)));
-    }
-    if let Some((owner, start, len)) = view_of_bytes(data)? {
-        let part = owner.as_bytes().get(start..start + len).unwrap_or_default();
-        return load_slice(py, part, &chosen(limits), (!copy).then(|| Views::of(&owner)));
-    }
-    if !copy {
-        return Err(PyValueError::new_err(
-            "copy=False needs bytes, or a memoryview of bytes: other buffers can change",
-        ));
-    }
-    load_slice(py, &buffer::copied(data)?, &chosen(limits), None)
-}
-
-/// The bytes that a memoryview looks at, where in them it begins, and its length.
-fn view_of_bytes<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyBytes>, usize, usize)>> {
-    let Ok(view) = data.cast_exact::<PyMemoryView>() else { return Ok(None) };
-    let Ok(owner) = view.getattr(Str("obj"))?.cast_into_exact::<PyBytes>() else { return Ok(None) };
-    // Views of other items than bytes are copied, like every other buffer.
-    let Ok(found) = pyo3::buffer::PyBuffer::<u8>::get(view) else { return Ok(None) };
-    if !found.is_c_contiguous() {
-        return Ok(None);
-    }
-    let start = (found.buf_ptr() as usize).checked_sub(owner.as_bytes().as_ptr() as usize);
-    let (len, whole) = (found.len_bytes(), owner.as_bytes().len());
-    Ok(start
-        .filter(|start| start.checked_add(len).is_some_and(|end| end <= whole))
-        .map(|start| (owner, start, len)))
-}
-
-/// Decodes one VALUE frame that lies in a read-only mapping, between two offsets, with arrays that are views of it. See `hookless.load`.
-///
-/// Raises as `loads`, and ValueError for a buffer that can be written to.
-#[pyfunction]
-#[pyo3(signature = (map, start, end, *, limits=None))]
-pub(crate) fn view_mapped<'py>(
-    map: &Bound<'py, PyAny>,
-    start: usize,
-    end: usize,
-    limits: Option<&Bound<'py, Limits>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = map.py();
-    let owner = Bound::new(py, Mapped::of(map)?).map_err(|error| decode_memory(py, error))?;
-    let data = owner.get().bytes().get(start..end).unwrap_or_default();
-    let views = Views { owner: owner.as_any().clone(), shared: true };
-    load_slice(py, data, &chosen(limits), Some(views)).map_err(|error| decode_memory(py, error))
-}
-
-/// What arrays are views of.
-struct Views<'py> {
-    owner: Bound<'py, PyAny>,
-    /// Whether somebody else may write to it.
-    shared: bool,
-}
-
-impl<'py> Views<'py> {
-    fn of(owner: &Bound<'py, PyBytes>) -> Self {
-        Views { owner: owner.as_any().clone(), shared: false }
-    }
-}
-
-/// Decodes a frame that lies in memory that cannot change, or in `views`, of which its arrays are views then.
-fn load_slice<'py>(
-    py: Python<'py>,
-    data: &[u8],
-    limits: &Core,
-    views: Option<Views<'py>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let refuse = |error: Error| decode_error(py, &error);
-    // Warmed up before a byte is looked at.
-    let mut targets = Targets::default();
-    crate::warm::warm(py)?;
-    let frame = split(data, limits).map_err(refuse)?;
-    check_value(&frame.head).map_err(refuse)?;
-    let own;
-    let (body, source) = match views {
-        Some(Views { owner, shared }) => {
-            // What decides the shape of a value is looked at more than once.
-            own = if shared { copied(frame.body).map_err(refuse)? } else { Vec::new() };
-            let body = if shared { own.as_slice() } else { frame.body };
-            (body, Source::View { owner, region: frame.region, targets: &mut targets })
-        }
-        None => (frame.body, Source::Fill(&mut targets)),
-    };
-    let mut builder = PyBuilder::new(py, source)?;
-    let built = read(body, &frame.head, limits, &mut builder);
-    if let Some(interrupt) = builder.interrupted.take() {
-        return Err(interrupt);
-    }
-    let (value, plan) = built.map_err(refuse)?;
-    check_region(&frame, &plan).map_err(refuse)?;
-    for (index, slot) in plan.slots().iter().enumerate() {
-        targets.put(index, 0, slice(frame.region, slot));
-    }
-    targets.complete(py).map_err(refuse)?;
-    Ok(value)
-}
-
-/// Decodes one VALUE frame that comes in parts, split anywhere.
-///
-/// parts: bytes-like objects. type, copy: as in `loads`.
-#[pyfunction]
-#[pyo3(name = "decode", signature = (parts, *, r#type=None, limits=None, copy=true))]
-pub(crate) fn py_decode<'py>(
-    parts: &Bound<'py, PyAny>,
-    r#type: Option<&Bound<'py, PyAny>>,
-    limits: Option<&Bound<'py, Limits>>,
-    copy: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = parts.py();
-    converted(py, r#type, || decode(parts, limits, copy)).map_err(|error| decode_memory(py, error))
-}
-
-fn decode<'py>(
-    parts: &Bound<'py, PyAny>,
-    limits: Option<&Bound<'py, Limits>>,
-    copy: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = parts.py();
-    let parts: Vec<Bound<'py, PyAny>> = parts.try_iter()?.collect::<PyResult<_>>()?;
-    if let [one] = parts.as_slice() {
-        return loads(one, limits, copy);
-    }
-    if !copy {
-        let whole = fallible::bytes(py, b"")?.call_method1(Str("join"), (fallible::list_of(py, parts)?,))?;
-        return loads(&whole, limits, false);
-    }
-    let mut inbox = Inbox::new(chosen(limits));
-    crate::warm::warm(py)?;
-    // Both lengths are compared with what is there before anything is built (F14).
-    let mut total = 0u64;
-    let mut held = Vec::with_capacity(parts.len());
-    for part in &parts {
-        let bytes = match part.cast_exact::<PyBytes>() {
-            Ok(bytes) => Held::Borrowed(bytes.as_bytes()),
-            Err(_) => Held::Owned(buffer::copied(part)?),
-        };
-        total += bytes.as_slice().len() as u64;
-        held.push(bytes);
-    }
-    inbox.expect_exactly(total);
-    let mut found = None;
-    for part in &held {
-        let mut bytes = part.as_slice();
-        if found.is_none() {
-            found = inbox.feed(py, &mut bytes).map_err(|failed| failed.raised(py))?;
-        }
-    }
-    match found {
-        Some(frame) => Ok(frame.value.into_bound(py)),
-        None => Err(decode_error(py, &inbox.truncated())),
-    }
-}
-
-enum Held<'a> {
-    Borrowed(&'a [u8]),
-    Owned(Vec<u8>),
-}
-
-impl Held<'_> {
-    fn as_slice(&self) -> &[u8] {
-        match self {
-            Held::Borrowed(bytes) => bytes,
-            Held::Owned(bytes) => bytes,
-        }
     }
 }
 
@@ -412,7 +244,7 @@ pub(crate) fn through_rust<'py>(
     limits: Option<&Bound<'py, Limits>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let limits = chosen(limits);
-    let value = hookless::decode(data, &limits).map_err(|error| decode_error(py, &error))?;
-    let again = hookless::encode(&value, &limits).map_err(|error| encode_error(py, &error, None))?;
+    let value = hookless::decode(data, limits).map_err(|error| decode_error(py, &error))?;
+    let again = hookless::encode(&value, limits).map_err(|error| encode_error(py, &error, None))?;
     fallible::bytes(py, &again)
 }

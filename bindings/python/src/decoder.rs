@@ -63,7 +63,11 @@ impl Decoder {
     #[pyo3(signature = (*, limits=None))]
     fn new(limits: Option<&Bound<'_, Limits>>) -> Self {
         Decoder {
-            state: Mutex::new(State { inbox: Inbox::new(chosen(limits)), ready: Vec::new(), dead: None }),
+            state: Mutex::new(State {
+                inbox: Inbox::new(chosen(limits).clone()),
+                ready: Vec::new(),
+                dead: None,
+            }),
         }
     }
 

@@ -21,9 +21,95 @@ const NPY_CLONGDOUBLE: std::ffi::c_int = 16;
 /// Structures inside structures, past which no limit allows a dtype anyway.
 const DEEPEST: usize = 33;
 
+/// NumPy's numbers for bool, ints, floats and complex numbers, long doubles aside.
+const fn is_number(num: std::ffi::c_int) -> bool {
+    matches!(num, 0..=12 | 14 | 15 | 23)
+}
+
+/// Letters of numbers, and how many sizes there are at most: 1, 2, 4, 8, 16.
+const LETTERS: [Letter; 5] = [Letter::Bool, Letter::Int, Letter::UInt, Letter::Float, Letter::Complex];
+const SIZES: usize = 5;
+
+/// A dtype of numbers in this machine's byte order, on both sides.
+pub(crate) struct Number {
+    dtype: Dtype,
+    descr: Py<PyArrayDescr>,
+}
+
+/// Where a number in this machine's byte order is kept; none for other dtypes.
+#[inline]
+fn place(letter: u8, itemsize: u64) -> Option<usize> {
+    let row = match letter {
+        b'b' => 0,
+        b'i' => 1,
+        b'u' => 2,
+        b'f' => 3,
+        b'c' => 4,
+        _ => return None,
+    };
+    itemsize.is_power_of_two().then(|| row * SIZES + itemsize.trailing_zeros() as usize)
+}
+
+fn order_of(descr: &Bound<'_, PyArrayDescr>) -> Option<ByteOrder> {
+    match descr.byteorder() {
+        b'=' => Some(ByteOrder::NATIVE),
+        other => ByteOrder::from_byte(other),
+    }
+}
+
 impl Numpy {
+    /// The wire's dtype of numbers in this machine's byte order, by four fields of NumPy's; none for any other. That it is the one of
+    /// [`Numpy::dtype_of`] was seen when the table was made.
+    #[inline]
+    pub(crate) fn number_of(&self, descr: &Bound<'_, PyArrayDescr>) -> Option<&Dtype> {
+        if !is_number(descr.num()) || !matches!(descr.byteorder(), b'=' | b'|') {
+            return None;
+        }
+        let place = place(descr.kind(), descr.itemsize() as u64)?;
+        self.numbers.get(place)?.as_ref().map(|number| &number.dtype)
+    }
+
+    /// All numbers in this machine's byte order, by place.
+    pub(crate) fn numbers(&self, py: Python<'_>) -> PyResult<Vec<Option<Number>>> {
+        let mut all = Vec::new();
+        for letter in LETTERS {
+            for size in 0..SIZES {
+                let order = if size == 0 { ByteOrder::None } else { ByteOrder::NATIVE };
+                let number = match Dtype::new(letter, order, 1 << size, None) {
+                    Ok(dtype) => match self.checked(py, &dtype) {
+                        Ok(descr) => Some(Number { dtype, descr: descr.unbind() }),
+                        Err(Formless(Some(error))) => return Err(error),
+                        Err(Formless(None)) => None,
+                    },
+                    Err(_) => None,
+                };
+                all.push(number);
+            }
+        }
+        Ok(all)
+    }
+
     /// NumPy's object for a dtype that the reader has checked.
+    #[inline]
     pub(crate) fn descr<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Result<Bound<'py, PyArrayDescr>> {
+        match self.number(py, dtype) {
+            Some(number) => Ok(number.clone()),
+            None => self.other_descr(py, dtype),
+        }
+    }
+
+    /// The same for numbers in this machine's byte order; none for any other.
+    #[inline]
+    pub(crate) fn number<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Option<&Bound<'py, PyArrayDescr>> {
+        if !matches!(dtype.order(), ByteOrder::NATIVE | ByteOrder::None) {
+            return None;
+        }
+        let number = self.numbers.get(place(dtype.letter().byte(), dtype.itemsize())?)?;
+        number.as_ref().map(|number| number.descr.bind(py))
+    }
+
+    #[inline(never)]
+    fn other_descr<'py>(&self, py: Python<'py>, dtype: &Dtype) -> Result<Bound<'py, PyArrayDescr>> {
         if let Ok(known) = self.descrs.lock()
             && let Some(descr) = known.get(dtype)
         {
@@ -180,10 +266,7 @@ impl Numpy {
             return Err(Formless(None));
         }
         let itemsize = u32::try_from(descr.itemsize()).map_err(|_| Formless(None))?;
-        let order = match descr.byteorder() {
-            b'=' => ByteOrder::NATIVE,
-            other => ByteOrder::from_byte(other).ok_or(Formless(None))?,
-        };
+        let order = order_of(descr).ok_or(Formless(None))?;
         if !(0..BUILTIN_TYPES).contains(&descr.num()) {
             let extension = warm::extension_of(descr.py(), descr.typeobj().as_ptr() as usize);
             let order = if itemsize == 1 { ByteOrder::None } else { order };

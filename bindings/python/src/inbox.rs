@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use crate::build::{PyBuilder, Source};
 use crate::errors::decode_error;
 use crate::ffi::targets::Targets;
+use crate::warm::Loaded;
 
 /// One stream's frames in the making.
 pub(crate) struct Inbox {
@@ -166,7 +167,7 @@ impl Inbox {
             Want::Build => {
                 self.targets.clear();
                 self.import_numpy(py)?;
-                let mut builder = PyBuilder::new(py, Source::Fill(&mut self.targets))?;
+                let mut builder = PyBuilder::new(py, Loaded::now(py)?, Source::Fill(&mut self.targets));
                 builder.yields = yields;
                 let built = self.assembler.build(&mut builder);
                 if let Some(interrupt) = builder.interrupted.take() {
@@ -238,9 +239,12 @@ fn check_whole(head: &Head, total: u64) -> hookless::Result<()> {
 }
 
 /// The one kind that `loads` and `decode` take.
+#[inline]
 pub(crate) fn check_value(head: &Head) -> hookless::Result<()> {
-    if head.kind == FrameKind::Value {
-        return Ok(());
-    }
-    Err(Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", head.kind.name())))
+    if head.kind == FrameKind::Value { Ok(()) } else { Err(no_value(head)) }
+}
+
+#[cold]
+fn no_value(head: &Head) -> Error {
+    Error::at(Code::UnknownFrameKind, 5).note(format!("{} is not VALUE", head.kind.name()))
 }

@@ -66,19 +66,19 @@ pub(crate) fn inspect(
     most: usize,
 ) -> PyResult<Inspection> {
     let (limits, frame) = (chosen(limits), data.get(start..).unwrap_or_default());
-    let head = match parse_head(frame, &limits) {
+    let head = match parse_head(frame, limits) {
         Ok(head) => head,
         Err(error) => return Ok((None, Vec::new(), 0, Vec::new(), 0, Some(refusal(&error)))),
     };
     let size = |len: u64| usize::try_from(len).unwrap_or(usize::MAX).min(frame.len());
     let body = &frame[HEAD_LEN..size(head.body_len.saturating_add(HEAD_LEN as u64))];
     let mut view = Inspector::new(py, &head, body, most);
-    let built = read_body(body, &head, &limits, &mut view);
+    let built = read_body(body, &head, limits, &mut view);
     if let Some(interrupt) = view.interrupted.take() {
         return Err(interrupt);
     }
     // A frame that is not all there is truncated, whatever else is wrong with it (F14).
-    let verdict = split(&frame[..size(head.frame_len())], &limits).and_then(|whole| {
+    let verdict = split(&frame[..size(head.frame_len())], limits).and_then(|whole| {
         let (_, plan) = built?;
         check_region(&whole, &plan)
     });

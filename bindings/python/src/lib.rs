@@ -7,6 +7,7 @@ mod array;
 mod build;
 mod channel;
 mod codec;
+mod decode;
 mod decoder;
 mod dtypes;
 mod errors;
@@ -42,7 +43,9 @@ pub mod _hookless {
     #[pymodule_export]
     use super::channel::Channel;
     #[pymodule_export]
-    use super::codec::{dumps, encodable, encode, py_decode, py_loads, through_rust, view_mapped};
+    use super::codec::{dumps, encodable, encode, through_rust};
+    #[pymodule_export]
+    use super::decode::{py_decode, py_loads, view_mapped};
     #[pymodule_export]
     use super::decoder::{Decoder, Frame};
     #[pymodule_export]

@@ -75,8 +75,10 @@ impl Limits {
 }
 
 /// The limits of a call: those given, or the defaults.
-pub(crate) fn chosen(limits: Option<&Bound<'_, Limits>>) -> Core {
-    limits.map_or_else(Core::default, |limits| limits.get().core.clone())
+#[inline]
+pub(crate) fn chosen<'a>(limits: Option<&'a Bound<'_, Limits>>) -> &'a Core {
+    static DEFAULT: Core = Core::DEFAULT;
+    limits.map_or(&DEFAULT, |limits| &limits.get().core)
 }
 
 /// The limits with those changed that are named.

@@ -17,7 +17,7 @@ use crate::plain::{self, Plain};
 use crate::scalar::Scalar;
 use crate::scalars;
 use crate::standard::{self, Kind};
-use crate::warm::{Numpy, Warm, numpy, warm};
+use crate::warm::{Loaded, Numpy, Warm};
 
 mod arrays;
 mod rare;
@@ -33,7 +33,7 @@ pub(crate) struct Walker<'w, 'l, 'py> {
     pub(crate) writer: &'w mut Writer<'l>,
     limits: &'l Limits,
     /// What goes into the data region, in order: objects with the buffer protocol.
-    pub(crate) region: Vec<Bound<'py, PyAny>>,
+    pub(crate) region: &'w mut Vec<Bound<'py, PyAny>>,
     /// Generalised UTF-8 of a str that is not ASCII.
     text: Vec<u8>,
     /// Name of the type that is not of the closed set.
@@ -47,25 +47,28 @@ pub(crate) struct Walker<'w, 'l, 'py> {
 }
 
 impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
+    #[inline]
     pub(crate) fn new(
         py: Python<'py>,
+        Loaded { warm, numpy }: Loaded<'py>,
         writer: &'w mut Writer<'l>,
+        region: &'w mut Vec<Bound<'py, PyAny>>,
         limits: &'l Limits,
         default: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Self> {
-        Ok(Walker {
+    ) -> Self {
+        Walker {
             py,
-            warm: warm(py)?,
-            numpy: numpy(py)?,
+            warm,
+            numpy,
             writer,
             limits,
-            region: Vec::new(),
+            region,
             text: Vec::new(),
             type_name: None,
             default,
             cause: None,
             raised: None,
-        })
+        }
     }
 
     /// Writes one value. Recurses once for each open container, which `Limits::depth` bounds; containers, and what holds none, stay out of
@@ -105,6 +108,12 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     /// value is made of what its containers need and no more.
     #[inline(never)]
     fn rest(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        if let Some(numpy) = self.numpy
+            && numpy.is_plain_array(value)
+            && let Some(written) = self.numbers(value, numpy)
+        {
+            return written;
+        }
         match self.warm.records.kind_of(value) {
             Some(kind) => self.inert(kind, value),
             None => match self.other(value)? {

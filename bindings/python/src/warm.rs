@@ -7,9 +7,10 @@ use hookless::{Dtype, Extension, LongFormat, ScalarKind};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
-use crate::ffi::fallible::Str;
+use crate::dtypes::Number;
+use crate::ffi::fallible::{Str, interned};
 use crate::ffi::ndarray;
 use crate::imports::{attribute, imported};
 use crate::plain::Known;
@@ -32,6 +33,21 @@ pub(crate) struct Warm {
     pub(crate) modules: Py<PyDict>,
 }
 
+/// Both of what there is, looked up once in a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Loaded<'py> {
+    pub(crate) warm: &'py Warm,
+    pub(crate) numpy: Option<&'py Numpy>,
+}
+
+impl<'py> Loaded<'py> {
+    /// What is loaded by now.
+    #[inline]
+    pub(crate) fn now(py: Python<'py>) -> PyResult<Loaded<'py>> {
+        Ok(Loaded { warm: warm(py)?, numpy: numpy(py)? })
+    }
+}
+
 static WARM: PyOnceLock<Warm> = PyOnceLock::new();
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
@@ -52,7 +68,16 @@ pub(crate) fn once<'a, T>(
 }
 
 /// The fixed list of imports: hookless's own modules, and nothing of the values'.
+#[inline]
 pub(crate) fn warm(py: Python<'_>) -> PyResult<&Warm> {
+    match WARM.get(py) {
+        Some(found) => Ok(found),
+        None => warmed(py),
+    }
+}
+
+#[cold]
+fn warmed(py: Python<'_>) -> PyResult<&Warm> {
     once(py, &WARM, || {
         let sys = py.import(Str("sys"))?;
         let family = imported(py, "hookless._family")?;
@@ -77,26 +102,34 @@ pub(crate) fn use_numpy(py: Python<'_>) -> PyResult<()> {
 }
 
 /// NumPy, if this process has loaded it. Called before a byte is looked at.
+#[inline]
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<Option<&Numpy>> {
     if let Some(found) = NUMPY.get(py) {
-        extensions(py)?;
+        extensions(py, found)?;
         return Ok(Some(found));
     }
-    let modules = warm(py)?.modules.bind(py);
-    let ready = match modules.get_item(Str("numpy"))? {
-        // A module that is still being imported by another thread has no array type yet.
-        Some(module) => {
-            module.hasattr(Str("ndarray"))?
-                && module.hasattr(Str("datetime_data"))?
-                && module.hasattr(Str("void"))?
-        }
-        None => false,
-    };
+    let Some(module) = loaded(py, interned!(py, c"numpy")?)? else { return Ok(None) };
+    loaded_numpy(py, &module)
+}
+
+/// A module, if this process has loaded it. The names are kept, hashes and all: this is asked in each call, and is most of what a small one
+/// would cost if it made them.
+#[inline]
+fn loaded<'py>(py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    warm(py)?.modules.bind(py).get_item(name)
+}
+
+#[cold]
+fn loaded_numpy<'py>(py: Python<'py>, module: &Bound<'py, PyAny>) -> PyResult<Option<&'py Numpy>> {
+    // A module that is still being imported by another thread has no array type yet.
+    let ready = module.hasattr(Str("ndarray"))?
+        && module.hasattr(Str("datetime_data"))?
+        && module.hasattr(Str("void"))?;
     if !ready {
         return Ok(None);
     }
     let found = once(py, &NUMPY, || Numpy::load(py))?;
-    extensions(py)?;
+    extensions(py, found)?;
     Ok(Some(found))
 }
 
@@ -105,12 +138,20 @@ pub(crate) struct Extensions(Vec<(Extension, Py<PyType>)>);
 
 static EXTENSIONS: PyOnceLock<Extensions> = PyOnceLock::new();
 
-/// Looks for ml_dtypes among the modules that are loaded.
-fn extensions(py: Python<'_>) -> PyResult<()> {
-    if EXTENSIONS.get(py).is_some() {
+/// Looks for ml_dtypes among the modules that are loaded, once somebody has told NumPy of types of his own.
+#[inline]
+fn extensions(py: Python<'_>, numpy: &Numpy) -> PyResult<()> {
+    if numpy.foreign_types.count(py) == 0 || EXTENSIONS.get(py).is_some() {
         return Ok(());
     }
-    let Some(module) = warm(py)?.modules.bind(py).get_item(Str("ml_dtypes"))? else { return Ok(()) };
+    match loaded(py, interned!(py, c"ml_dtypes")?)? {
+        Some(module) => loaded_extensions(py, &module),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn loaded_extensions(py: Python<'_>, module: &Bound<'_, PyAny>) -> PyResult<()> {
     // `real` or, before there were complex types, `iinfo` is the last thing that the module gets.
     if !module.hasattr(Str("__all__"))? || !module.hasattr(Str("iinfo"))? {
         return Ok(());
@@ -170,6 +211,9 @@ pub(crate) struct Numpy {
     pub(crate) dtype: Py<PyAny>,
     pub(crate) datetime_data: Py<PyAny>,
     pub(crate) zeros: Py<PyAny>,
+    foreign_types: ndarray::ForeignTypes,
+    /// The numbers in this machine's byte order, each in its place.
+    pub(crate) numbers: Vec<Option<Number>>,
     pub(crate) descrs: Mutex<HashMap<Dtype, Py<PyArrayDescr>>>,
 }
 
@@ -196,7 +240,12 @@ impl Numpy {
             Some(dtypes) => dtypes.getattr_opt(Str("StringDType"))?.map(Bound::unbind),
             None => None,
         };
-        Ok(Numpy {
+        let core = match module.getattr_opt(Str("_core"))? {
+            Some(core) => core,
+            // Before NumPy 2.
+            None => module.getattr(Str("core"))?,
+        };
+        let numpy = Numpy {
             arrays: [ndarray::array_type(py), address("memmap")?, address("recarray")?],
             recarray: class("recarray")?,
             record: class("record")?,
@@ -215,8 +264,18 @@ impl Numpy {
             dtype: module.getattr(Str("dtype"))?.unbind(),
             datetime_data: module.getattr(Str("datetime_data"))?.unbind(),
             zeros: module.getattr(Str("zeros"))?.unbind(),
+            foreign_types: ndarray::ForeignTypes::of(&core.getattr(Str("multiarray"))?)?,
+            numbers: Vec::new(),
             descrs: Mutex::new(HashMap::new()),
-        })
+        };
+        Ok(Numpy { numbers: numpy.numbers(py)?, ..numpy })
+    }
+
+    /// Whether a value's type is exactly `ndarray`.
+    #[inline]
+    pub(crate) fn is_plain_array(&self, value: &Bound<'_, PyAny>) -> bool {
+        let [ndarray, ..] = self.arrays;
+        value.get_type_ptr() as usize == ndarray
     }
 
     /// The kind of NumPy scalar that a type is, exactly.

@@ -22,13 +22,14 @@ pub use masked::MaskedArray;
 pub(crate) use masked::{check_fill_value, check_mask};
 pub use numbered::{Extension, LongFormat};
 pub use scalar::{Element, Scalar, ScalarKind, split_time};
-pub(crate) use shape::order_matters;
 pub use shape::{MAX_DIMENSIONS, Order, Shape};
+pub(crate) use shape::{bytes_of, order_matters};
 pub use structure::{Field, Structure, StructureFlags};
 pub use typed::{TypeCode, TypedArray};
 pub use unit::{UNITS, Unit};
 
 use crate::error::{Code, Error, Result};
+use crate::memory;
 
 /// An array: elements of one dtype in C or Fortran order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,14 @@ impl ArrayHead {
             Some(_) => Ok(ArrayHead { dtype, shape, class: ArrayClass::Plain }),
             None => Err(Error::new(Code::BadShape).note("dimensions times itemsize reach 2^63 bytes")),
         }
+    }
+
+    /// The head of a plain array in C order.
+    ///
+    /// # Errors
+    /// `bad_shape` (A6), `out_of_memory`.
+    pub fn of_parts(dtype: &Dtype, shape: &[u64]) -> Result<ArrayHead> {
+        ArrayHead::new(dtype.clone(), Shape::new(memory::copied(shape)?, Order::C)?)
     }
 
     /// The same of another class.
@@ -115,7 +124,7 @@ impl ArrayHead {
     /// # Errors
     /// `out_of_memory`.
     pub fn find_bad(&self, bytes: &[u8]) -> Result<Option<u64>> {
-        Ok(ElementCheck::of(&self.dtype)?.find_bad(bytes))
+        self.dtype.find_bad(bytes)
     }
 
     /// What the elements may hold, worked out once: for bytes that are looked at part by part.

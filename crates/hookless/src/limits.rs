@@ -13,11 +13,14 @@ macro_rules! limits {
 
         impl Default for Limits {
             fn default() -> Self {
-                Limits { $($name: $default,)* }
+                Limits::DEFAULT
             }
         }
 
         impl Limits {
+            /// What [`Limits::default`] gives.
+            pub const DEFAULT: Limits = Limits { $($name: $default,)* };
+
             /// Name, default and hard ceiling of each limit.
             pub const TABLE: &'static [(&'static str, u64, u64)] = &[$((stringify!($name), $default, $ceiling),)*];
 

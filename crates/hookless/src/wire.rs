@@ -22,7 +22,7 @@ pub(crate) use cursor::{Cursor, Head, skip};
 pub(crate) use encode::write_value;
 pub(crate) use marker::Node;
 pub use marker::{HIGHEST_LEAF, HIGHEST_NODE};
-pub use reader::{Plan, Slot, push_name, read};
+pub use reader::{Plan, Slot, push_name, read, read_into};
 pub(crate) use reader::{push_index, push_text};
 pub(crate) use tree::Tree;
 pub use writer::{MapScope, Placed, ReportScope, SetScope, Writer};

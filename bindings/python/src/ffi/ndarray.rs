@@ -2,17 +2,21 @@
 
 use std::ffi::{c_int, c_void};
 
-use hookless::array::{ArrayHead, Shape};
-use hookless::{Code, Error, Order, Result, ScalarKind};
+use hookless::array::Shape;
+use hookless::{Code, Dtype, Error, Order, Result, ScalarKind};
 use numpy::npyffi::{self, NpyTypes, PY_ARRAY_API};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyCapsule, PyTuple, PyType};
 
+use super::fallible::Str;
 use super::make::owned;
 use super::mapped::Mapped;
 use super::targets::Targets;
+
+/// Dimensions that most arrays do not have more of.
+const FEW: usize = 4;
 
 /// NumPy's number for the dtype object.
 pub(crate) const NPY_OBJECT: c_int = 17;
@@ -23,34 +27,69 @@ pub(crate) fn array_type(py: Python<'_>) -> usize {
     unsafe { npyffi::get_type_object(py, NpyTypes::PyArray_Type) as usize }
 }
 
+/// How many types other packages have registered with NumPy, whose numbers are those from 256 on.
+pub(crate) struct ForeignTypes {
+    /// Where NumPy counts them, in memory that stays for ever.
+    count: usize,
+}
+
+impl ForeignTypes {
+    /// Of the module `multiarray`.
+    pub(crate) fn of(module: &Bound<'_, PyAny>) -> PyResult<ForeignTypes> {
+        let capsule = module.getattr(Str("_ARRAY_API"))?.cast_into::<PyCapsule>()?;
+        let table = capsule.pointer_checked(None)?.cast::<usize>();
+        // SAFETY: the capsule holds NumPy's API table, the same as that of `PY_ARRAY_API`, whose entry 7 is the address of NPY_NUMUSERTYPES.
+        Ok(ForeignTypes { count: unsafe { table.add(7).read() } })
+    }
+
+    /// So many by now. To look for their packages in `sys.modules` instead took a tenth of a small call.
+    #[inline]
+    pub(crate) fn count(&self, _py: Python<'_>) -> c_int {
+        // SAFETY: a C int that lives as long as NumPy, which is never unloaded, and is changed under the GIL, which is held.
+        unsafe { (self.count as *const c_int).read() }
+    }
+}
+
+/// What an array is, but for its bytes.
+pub(crate) struct Form<'a, 'py> {
+    pub(crate) descr: &'a Bound<'py, PyArrayDescr>,
+    /// ndarray, or one of NumPy's own subclasses of it.
+    pub(crate) class: Option<&'a Bound<'py, PyType>>,
+    /// What `descr` was asked for.
+    pub(crate) dtype: &'a Dtype,
+    pub(crate) shape: &'a [u64],
+    pub(crate) order: Order,
+    /// Bytes of all elements, as dtype and shape have them.
+    pub(crate) nbytes: u64,
+}
+
 /// An array with memory of its own that waits for the bytes of a region entry.
-pub(crate) fn reserve<'py>(
-    descr: &Bound<'py, PyArrayDescr>,
-    class: Option<&Bound<'py, PyType>>,
-    head: &ArrayHead,
-    targets: &mut Targets,
-) -> Result<Bound<'py, PyAny>> {
-    let array = allocate(descr, class, head)?;
-    let len = usize::try_from(head.nbytes()).map_err(|_| Error::new(Code::OutOfMemory))?;
-    // SAFETY: NumPy has allocated exactly `nbytes` for this dtype and shape, and nobody else has the array.
+pub(crate) fn reserve<'py>(form: &Form<'_, 'py>, targets: &mut Targets) -> Result<Bound<'py, PyAny>> {
+    let array = allocate(form)?;
+    let len = usize::try_from(form.nbytes).map_err(|_| Error::new(Code::OutOfMemory))?;
+    if len != elements_size(&array) {
+        return Err(Error::new(Code::BadDataLength));
+    }
+    // SAFETY: NumPy has allocated `len` bytes for this dtype and shape, and nobody else has the array.
     unsafe { targets.add(array.as_any(), data(&array), len)? };
     Ok(array.into_any())
 }
 
 /// An array with memory of its own and these bytes.
-pub(crate) fn copy<'py>(
-    descr: &Bound<'py, PyArrayDescr>,
-    class: Option<&Bound<'py, PyType>>,
-    head: &ArrayHead,
-    bytes: &[u8],
-) -> Result<Bound<'py, PyAny>> {
-    let array = allocate(descr, class, head)?;
-    if usize::try_from(head.nbytes()) != Ok(bytes.len()) {
+#[inline]
+pub(crate) fn copy<'py>(form: &Form<'_, 'py>, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
+    let array = allocate(form)?;
+    if elements_size(&array) != bytes.len() {
         return Err(Error::new(Code::BadDataLength));
     }
-    // SAFETY: NumPy has allocated exactly `nbytes`, the source is another allocation, nobody else has the array.
+    // SAFETY: NumPy has allocated so many bytes, the source is another allocation, nobody else has the array.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data(&array), bytes.len()) };
     Ok(array.into_any())
+}
+
+/// Bytes of the elements of an array.
+fn elements_size(array: &Bound<'_, PyUntypedArray>) -> usize {
+    array.len().saturating_mul(array.dtype().itemsize())
 }
 
 /// A read-only array over bytes that `owner`, which is bytes or a `Mapped`, keeps alive.
@@ -58,9 +97,7 @@ pub(crate) fn copy<'py>(
 /// # Errors
 /// `bad_data_length` when they are not exactly the elements.
 pub(crate) fn view<'py>(
-    descr: &Bound<'py, PyArrayDescr>,
-    class: Option<&Bound<'py, PyType>>,
-    head: &ArrayHead,
+    form: &Form<'_, 'py>,
     bytes: &[u8],
     owner: &Bound<'py, PyAny>,
 ) -> Result<Bound<'py, PyAny>> {
@@ -71,16 +108,16 @@ pub(crate) fn view<'py>(
         Ok(owner) => inside(owner.as_bytes()),
         Err(_) => owner.cast_exact::<Mapped>().is_ok_and(|owner| inside(owner.get().bytes())),
     };
-    if !lies_there || usize::try_from(head.nbytes()) != Ok(bytes.len()) {
+    if !lies_there || usize::try_from(form.nbytes) != Ok(bytes.len()) {
         return Err(Error::new(Code::BadDataLength));
     }
-    let flags = if head.shape().order() == Order::F {
-        npyffi::NPY_ARRAY_F_CONTIGUOUS
-    } else {
-        npyffi::NPY_ARRAY_C_CONTIGUOUS
+    let flags = match form.order {
+        Order::F => npyffi::NPY_ARRAY_F_CONTIGUOUS,
+        Order::C => npyffi::NPY_ARRAY_C_CONTIGUOUS,
     };
-    let array = new_array(descr, class, head.shape(), bytes.as_ptr().cast_mut().cast(), flags)?;
-    check_size(&array, head)?;
+    let memory = bytes.as_ptr().cast_mut().cast();
+    let array = new_array(form.descr, form.class, form.shape, memory, flags)?;
+    check_size(&array, form.dtype)?;
     // SAFETY: the bytes lie inside `owner`, which never moves them; the array keeps it alive and, without the flag WRITEABLE, never
     // writes. SetBaseObject takes over the reference, also when it fails.
     let status = unsafe {
@@ -89,25 +126,24 @@ pub(crate) fn view<'py>(
     if status != 0 { Err(unsupported(owner.py())) } else { Ok(array.into_any()) }
 }
 
-fn allocate<'py>(
-    descr: &Bound<'py, PyArrayDescr>,
-    class: Option<&Bound<'py, PyType>>,
-    head: &ArrayHead,
-) -> Result<Bound<'py, PyUntypedArray>> {
-    let array = new_array(descr, class, head.shape(), std::ptr::null_mut(), memory_order(head.shape()))?;
-    check_size(&array, head)?;
+#[inline]
+fn allocate<'py>(form: &Form<'_, 'py>) -> Result<Bound<'py, PyUntypedArray>> {
+    let order = memory_order(form.order);
+    let array = new_array(form.descr, form.class, form.shape, std::ptr::null_mut(), order)?;
+    check_size(&array, form.dtype)?;
     Ok(array)
 }
 
 /// The flag by which NumPy lays out memory of its own.
-fn memory_order(shape: &Shape) -> c_int {
-    if shape.order() == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { 0 }
+fn memory_order(order: Order) -> c_int {
+    if order == Order::F { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { 0 }
 }
 
 /// NumPy widens some dtypes of its own accord; the memory must be what the head says.
-fn check_size(array: &Bound<'_, PyUntypedArray>, head: &ArrayHead) -> Result<()> {
-    if array.dtype().itemsize() as u64 != head.dtype().itemsize() {
-        return Err(Error::new(Code::DtypeUnsupported).note(head.dtype().to_string()));
+#[inline]
+fn check_size(array: &Bound<'_, PyUntypedArray>, dtype: &Dtype) -> Result<()> {
+    if array.dtype().itemsize() as u64 != dtype.itemsize() {
+        return Err(Error::new(Code::DtypeUnsupported).note(dtype.to_string()));
     }
     Ok(())
 }
@@ -116,17 +152,25 @@ fn check_size(array: &Bound<'_, PyUntypedArray>, head: &ArrayHead) -> Result<()>
 fn new_array<'py>(
     descr: &Bound<'py, PyArrayDescr>,
     class: Option<&Bound<'py, PyType>>,
-    shape: &Shape,
+    shape: &[u64],
     memory: *mut c_void,
     flags: c_int,
 ) -> Result<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let unsupported_rank = || Error::new(Code::DtypeUnsupported).note("too many dimensions for this NumPy");
-    let mut dims = [0isize; 64];
-    for (to, &from) in dims.iter_mut().zip(shape.dimensions()) {
+    let rank = c_int::try_from(shape.len()).map_err(|_| unsupported_rank())?;
+    // The many are apart: to zero them takes longer than all else here.
+    let (mut few, mut many);
+    let dims: &mut [isize] = if shape.len() <= FEW {
+        few = [0isize; FEW];
+        &mut few
+    } else {
+        many = [0isize; 64];
+        &mut many
+    };
+    for (to, &from) in dims.iter_mut().zip(shape) {
         *to = isize::try_from(from).map_err(|_| unsupported_rank())?;
     }
-    let rank = c_int::try_from(shape.dimensions().len()).map_err(|_| unsupported_rank())?;
     // SAFETY: `dims` holds `rank` dimensions whose product A6 bounds; NewFromDescr steals the reference to the dtype, and gives a new
     // array of exactly `subtype`, which derives from ndarray, or null.
     unsafe {
@@ -160,7 +204,8 @@ pub(crate) fn objects<'py>(
     shape: &Shape,
     items: &Bound<'py, PyTuple>,
 ) -> Result<Bound<'py, PyAny>> {
-    let array = new_array(descr, None, shape, std::ptr::null_mut(), memory_order(shape))?;
+    let array =
+        new_array(descr, None, shape.dimensions(), std::ptr::null_mut(), memory_order(shape.order()))?;
     if array.len() != items.len() || descr.num() != NPY_OBJECT || !array.is_contiguous() {
         return Err(Error::new(Code::BadDataLength));
     }

@@ -17,6 +17,9 @@ use crate::masked::InertMasked;
 use crate::region::Gathered;
 use crate::warm::Numpy;
 
+/// Dimensions that most arrays do not have more of.
+const FEW: usize = 4;
+
 /// NumPy's number for StringDType.
 const NPY_VSTRING: std::ffi::c_int = 2056;
 
@@ -45,6 +48,43 @@ impl<'py> Walker<'_, '_, 'py> {
         let prepared = self.prepare(value, numpy)?;
         let placed = self.writer.array(&prepared.head)?;
         self.put(prepared, placed)
+    }
+
+    /// A plain array of numbers in C order, as most are, in one go: what is written is what [`Walker::prepare`] and [`Walker::put`] would, and
+    /// nothing is held in between. None for any other one.
+    #[inline(never)]
+    pub(super) fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Option<Result<()>> {
+        let array = value.cast::<PyUntypedArray>().ok()?;
+        let dtype = numpy.number_of(&array.dtype())?;
+        let mut shape = [0; FEW];
+        let shape = shape.get_mut(..array.ndim())?;
+        if !array.is_c_contiguous() {
+            return None;
+        }
+        shape.iter_mut().zip(array.shape()).for_each(|(to, &extent)| *to = extent as u64);
+        let bytes = ndarray::contiguous_bytes(array)?;
+        // No Python code runs from here to where they are written.
+        match dtype.find_bad(bytes) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Some(Err(Error::new(Code::BadElement))),
+            Err(error) => return Some(Err(error)),
+        }
+        Some(match self.writer.numbers(dtype, shape, wide(bytes.len())) {
+            Ok(Placed::Inline) => self.writer.array_data(bytes),
+            Ok(Placed::Region) => self.lend(array, wide(bytes.len())),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// An array that is the next entry of the region.
+    fn lend(&mut self, array: &Bound<'py, PyUntypedArray>, nbytes: u64) -> Result<()> {
+        let buffer = RegionBuffer::of(array);
+        let buffer = self.passed(buffer)?;
+        if wide(buffer.get().len) != nbytes {
+            return Err(changed());
+        }
+        self.region.push(buffer.into_any());
+        Ok(())
     }
 
     fn class_of(&self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> ArrayClass {
@@ -98,15 +138,7 @@ impl<'py> Walker<'_, '_, 'py> {
                 gathered.fill_over(0, room);
                 Ok(())
             }
-            (Placed::Region, Data::Lent(array)) => {
-                let buffer = RegionBuffer::of(&array);
-                let buffer = self.passed(buffer)?;
-                if wide(buffer.get().len) != prepared.head.nbytes() {
-                    return Err(changed());
-                }
-                self.region.push(buffer.into_any());
-                Ok(())
-            }
+            (Placed::Region, Data::Lent(array)) => self.lend(&array, prepared.head.nbytes()),
             (Placed::Region, Data::Gathered(gathered)) => {
                 let gathered = Bound::new(self.py, gathered);
                 let gathered = self.passed(gathered)?;

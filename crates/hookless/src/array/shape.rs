@@ -80,13 +80,19 @@ impl Shape {
 
     /// Bytes of all elements; none when A6 refuses the shape.
     pub fn bytes(&self, itemsize: u64) -> Option<u64> {
-        let extent = self.dimensions.iter().try_fold(itemsize.max(1), |n, &d| n.checked_mul(d.max(1)))?;
-        if extent > i64::MAX.unsigned_abs() {
-            return None;
-        }
-        let empty = itemsize == 0 || self.dimensions.contains(&0);
-        Some(if empty { 0 } else { extent })
+        bytes_of(&self.dimensions, itemsize)
     }
+}
+
+/// The same of dimensions that are no shape yet.
+#[inline]
+pub(crate) fn bytes_of(dimensions: &[u64], itemsize: u64) -> Option<u64> {
+    let extent = dimensions.iter().try_fold(itemsize.max(1), |n, &d| n.checked_mul(d.max(1)))?;
+    if extent > i64::MAX.unsigned_abs() {
+        return None;
+    }
+    let empty = itemsize == 0 || dimensions.contains(&0);
+    Some(if empty { 0 } else { extent })
 }
 
 /// A7: whether C and F order differ, where the elements have bytes.

@@ -34,6 +34,7 @@ impl Head {
     ///
     /// # Errors
     /// `bad_magic`.
+    #[inline]
     pub fn check_magic(bytes: &[u8]) -> Result<()> {
         let wrong = bytes.iter().zip(&MAGIC).any(|(found, wanted)| found != wanted);
         if !wrong {
@@ -51,6 +52,7 @@ impl Head {
     ///
     /// # Errors
     /// The codes of F1 to F9, each at its field.
+    #[inline(always)]
     pub fn parse(bytes: &[u8; HEAD_LEN], limits: &Limits) -> Result<Head> {
         Head::check_magic(bytes)?;
         let [_, _, _, _, version, kind, flag1, flag2, rest @ ..] = *bytes;
@@ -98,6 +100,7 @@ impl Head {
     }
 
     /// The bytes of this head.
+    #[inline]
     pub fn to_bytes(self) -> [u8; HEAD_LEN] {
         let mut bytes = [0u8; HEAD_LEN];
         let [a, b, c, d] = MAGIC;

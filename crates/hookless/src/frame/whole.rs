@@ -22,6 +22,7 @@ pub struct Split<'b> {
 ///
 /// # Errors
 /// The codes of the head, and `truncated` or `trailing_bytes` (F14).
+#[inline(always)]
 pub fn split<'b>(frame: &'b [u8], limits: &Limits) -> Result<Split<'b>> {
     let truncated = || Error::at(Code::Truncated, wide(frame.len()));
     let Some((head, rest)) = frame.split_first_chunk::<HEAD_LEN>() else {

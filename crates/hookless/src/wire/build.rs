@@ -186,6 +186,9 @@ pub trait Build {
     /// scalars and paths (but `PurePosixPath`). If not, the reader keeps the key forms itself.
     const OWN_KEYS: bool;
 
+    /// Whether arrays of numbers are shown to [`Build::numbers`], where the reader can.
+    const BY_PARTS: bool = false;
+
     /// None.
     fn none(&mut self) -> Result<Self::Value>;
     /// A bool.
@@ -206,6 +209,10 @@ pub trait Build {
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value>;
     /// A NumPy array; inline data are exactly its bytes, and its elements are checked.
     fn array(&mut self, head: ArrayHead, data: Data<'_>) -> Result<Self::Value>;
+    /// A plain array in C order, by its parts: for small ones, of which making a head is most of the work.
+    fn numbers(&mut self, dtype: &Dtype, shape: &[u64], data: Data<'_>) -> Result<Self::Value> {
+        self.array(ArrayHead::of_parts(dtype, shape)?, data)
+    }
     /// An `array.array`; inline data are exactly its bytes, little-endian and checked.
     fn typed_array(&mut self, code: TypeCode, data: Data<'_>) -> Result<Self::Value>;
     /// Says that the value of the standard library that comes next is a decimal in key position.

@@ -31,6 +31,12 @@ impl<'b> Cursor<'b> {
         Cursor { rest: body, end: base.saturating_add(wide(body.len())) }
     }
 
+    /// A cursor over the same body where only this is left of it.
+    #[inline]
+    pub(crate) fn with(&self, rest: &'b [u8]) -> Self {
+        Cursor { rest, end: self.end }
+    }
+
     /// Where the cursor stands, from the frame's first byte.
     #[inline]
     pub(crate) fn offset(&self) -> u64 {

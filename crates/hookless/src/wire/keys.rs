@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
-use crate::memory::{self, Full};
+use crate::memory::{self, Boxed, Full};
 use crate::value::{StandardLeaf, fits_native};
 use crate::wire::cursor::{Cursor, Head, skip};
 use crate::wire::marker::{Node, leaf};
@@ -30,6 +30,9 @@ pub(crate) struct Forms<'b> {
     many: HashSet<Cow<'b, [u8]>>,
 }
 
+/// Forms by encodings.
+type Inner = HashMap<Box<[u8]>, Box<[u8]>>;
+
 /// Computes forms.
 ///
 /// Each table around a key asks for the forms of all that is in it, so a leaf whose form takes more than reading its bytes is computed
@@ -38,26 +41,26 @@ pub(crate) struct Forms<'b> {
 pub(crate) struct Maker {
     /// L6: how long the ints may be that a decimal is compared with.
     int_bytes: u64,
-    /// Forms of such leaves, by their encodings.
-    inner: HashMap<Box<[u8]>, Box<[u8]>>,
+    /// Forms of such leaves, by their encodings; none before the first of them, as a table is made with random numbers of the thread's.
+    inner: Option<Boxed<Inner>>,
 }
 
 impl Maker {
     pub(crate) fn new(int_bytes: u64) -> Self {
-        Maker { int_bytes, inner: HashMap::new() }
+        Maker { int_bytes, inner: None }
     }
 
     /// Whether there is nothing that could be let go of.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.inner.is_empty()
+        self.inner.is_none()
     }
 
     /// Lets go of what was kept for a key that no table is around any more.
     #[inline]
     pub(crate) fn forget(&mut self) {
-        if !self.inner.is_empty() {
-            self.inner = HashMap::new();
+        if self.inner.is_some() {
+            self.inner = None;
         }
     }
 }
@@ -343,13 +346,17 @@ fn append(cursor: &mut Cursor<'_>, out: &mut Vec<u8>, maker: &mut Maker) -> Resu
         return compound(cursor, out, maker);
     }
     let key = skip(cursor)?;
-    if let Some(known) = maker.inner.get(key) {
+    if let Some(known) = maker.inner.as_ref().and_then(|inner| inner.get(key)) {
         return Ok(memory::extend(out, known)?);
     }
     let form = form(key, maker)?;
     memory::extend(out, &form)?;
     if is_slow(key) {
-        memory::put(&mut maker.inner, memory::slice(key)?, memory::slice(&form)?)?;
+        let inner = match &mut maker.inner {
+            Some(inner) => inner,
+            none => none.insert(memory::boxed(Inner::new())?),
+        };
+        memory::put(inner, memory::slice(key)?, memory::slice(&form)?)?;
     }
     Ok(())
 }
@@ -416,13 +423,13 @@ mod tests {
         for level in 0..4 {
             let fresh = form(&key, &mut Maker::new(16_384)).unwrap().into_owned();
             assert_eq!(*form(&key, &mut maker).unwrap(), *fresh, "{level}");
-            assert_eq!(maker.inner.len(), 3, "two decimals and a path");
+            assert_eq!(maker.inner.as_ref().map(|inner| inner.len()), Some(3), "two decimals and a path");
             key = frozen(vec![key, vec![level]]);
         }
         let (ten, plain) = (frozen(vec![decimal(b'1')]), frozen(vec![vec![10]]));
         assert_eq!(form(&ten, &mut maker).unwrap(), form(&plain, &mut maker).unwrap());
         maker.forget();
-        assert!(maker.inner.is_empty());
+        assert!(maker.is_empty());
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod ndarray;
 mod open;
 mod record;
 mod report;
+mod short_array;
 mod short_key;
 mod standard;
 
@@ -72,6 +73,23 @@ pub fn read<B: Build>(
     limits: &Limits,
     build: &mut B,
 ) -> Result<(B::Value, Plan)> {
+    let mut plan = Plan::default();
+    let value = read_into(body, head, limits, build, &mut plan)?;
+    Ok((value, plan))
+}
+
+/// The same where the plan, so far empty, has its place: to hand it on takes a part of what a small body takes.
+///
+/// # Errors
+/// As [`read()`].
+#[inline]
+pub fn read_into<B: Build>(
+    body: &[u8],
+    head: &FrameHead,
+    limits: &Limits,
+    build: &mut B,
+    plan: &mut Plan,
+) -> Result<B::Value> {
     let cursor = Cursor::new(body, wide(HEAD_LEN));
     let mut reader = Reader {
         at: cursor.rest,
@@ -80,7 +98,7 @@ pub fn read<B: Build>(
         limits,
         budget: Budget::new(limits),
         region: RegionCursor::over(head.data_len),
-        plan: Plan::default(),
+        plan,
         stack: Vec::new(),
         in_key: false,
         forms: keys::Maker::new(limits.int_bytes),
@@ -89,7 +107,7 @@ pub fn read<B: Build>(
     match reader.run(head.kind) {
         Ok(value) => {
             reader.plan.charged = limits.memory.saturating_sub(reader.budget.memory());
-            Ok((value, reader.plan))
+            Ok(value)
         }
         Err(error) => Err(reader.locate(error)),
     }
@@ -103,7 +121,7 @@ pub(crate) struct Reader<'r, 'b, B: Build> {
     pub(crate) limits: &'r Limits,
     pub(crate) budget: Budget,
     region: RegionCursor,
-    plan: Plan,
+    plan: &'r mut Plan,
     pub(crate) stack: Vec<Open<'b, B>>,
     /// Whether the next value is in key position (K1).
     pub(crate) in_key: bool,

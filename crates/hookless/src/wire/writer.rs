@@ -97,6 +97,7 @@ impl<'l> Writer<'l> {
     /// A writer that appends a body to `out`.
     ///
     /// `unique` says that the caller's tables cannot hold equal keys (K4–K6) other than NaNs and NumPy scalars, as Python's cannot.
+    #[inline]
     pub fn new(out: Vec<u8>, limits: &'l Limits, unique: bool) -> Result<Self> {
         let mut budget = Budget::new(limits);
         budget.announce(1)?;
@@ -119,12 +120,19 @@ impl<'l> Writer<'l> {
     }
 
     /// Ends the body: the buffer with the body appended, and the length of the data region.
-    pub fn finish(self) -> Result<(Vec<u8>, u64)> {
+    pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
+        self.end()
+    }
+
+    /// The same where the writer stays, and is good for nothing any more: to move it takes longer than all else here.
+    #[inline]
+    pub fn end(&mut self) -> Result<(Vec<u8>, u64)> {
         self.check_body()?;
-        Ok((self.out, self.region.end()))
+        Ok((std::mem::take(&mut self.out), self.region.end()))
     }
 
     /// The bytes written so far, so that a failed encoding can give its buffer back.
+    #[inline]
     pub fn into_buffer(self) -> Vec<u8> {
         self.out
     }

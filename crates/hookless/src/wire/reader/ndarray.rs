@@ -31,6 +31,11 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let start = self.at;
         self.admit(0, 0)?;
         let mut owed = self.claim(0)?.saturating_add(items);
+        if B::BY_PARTS
+            && let Some(value) = self.short_array(start, owed)?
+        {
+            return Ok(value);
+        }
         let parts = self.array_parts(start, &mut owed)?;
         self.build.array(parts.head, parts.data)
     }

@@ -1,10 +1,10 @@
 //! Arrays and NumPy scalars.
 
-use crate::array::{ArrayHead, Dtype, ScalarKind};
+use crate::array::{ArrayHead, Dtype, MAX_DIMENSIONS, ScalarKind, bytes_of};
 use crate::error::{Code, Error, Result};
 use crate::limits::{REGION_THRESHOLD, charge, inline, over};
 use crate::memory;
-use crate::wire::marker::{NIL, Node, leaf};
+use crate::wire::marker::{FIXEXT4, NIL, Node, leaf};
 use crate::wire::{keys, raw, size, wide};
 
 use super::{Placed, Writer};
@@ -12,21 +12,52 @@ use super::{Placed, Writer};
 impl Writer<'_> {
     /// An array (A1), in the order that A12 chooses: its bytes follow by [`Writer::array_data`] when this says [`Placed::Inline`].
     pub fn array(&mut self, head: &ArrayHead) -> Result<Placed> {
+        self.enter_array()?;
+        self.array_node(head)
+    }
+
+    /// A plain array in C order, as [`Writer::array`] writes it, by its parts: for small ones, of which making a head is most of the work.
+    ///
+    /// # Errors
+    /// Those of [`Writer::array`], `bad_shape` for more than 64 dimensions, `bad_data_length` where `nbytes` is not what dtype and shape ask
+    /// for.
+    pub fn numbers(&mut self, dtype: &Dtype, shape: &[u64], nbytes: u64) -> Result<Placed> {
+        if wide(shape.len()) > MAX_DIMENSIONS {
+            return Err(Error::new(Code::BadShape));
+        }
+        if bytes_of(shape, dtype.itemsize()) != Some(nbytes) {
+            return Err(Error::new(Code::BadDataLength));
+        }
+        self.enter_array()?;
+        let ([a, b, c, d, ..], 4) = dtype.payload() else { return self.parts(dtype, shape, 0, nbytes) };
+        self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
+        // In one append: node, dtype and order.
+        let [x, y, z] = Node::Array.marker();
+        memory::extend(&mut self.out, &[0x95, x, y, z, FIXEXT4, leaf::DTYPE, a, b, c, d, 0])?;
+        self.dimensions(shape)?;
+        self.data_head(nbytes)
+    }
+
+    fn enter_array(&mut self) -> Result<()> {
         if self.in_key {
             return Err(Error::new(Code::NotKeyable));
         }
         self.open(0, 0)?;
         self.depth = self.depth.saturating_sub(1);
-        self.array_node(head)
+        Ok(())
     }
 
     /// The node of an array, in whatever it is an element of.
     pub(super) fn array_node(&mut self, head: &ArrayHead) -> Result<Placed> {
-        let (shape, nbytes) = (head.shape().dimensions(), head.nbytes());
+        self.parts(head.dtype(), head.shape().dimensions(), head.order_number(), head.nbytes())
+    }
+
+    #[inline]
+    fn parts(&mut self, dtype: &Dtype, shape: &[u64], order: u64, nbytes: u64) -> Result<Placed> {
         self.budget.charge(charge::array(shape, nbytes, inline(nbytes)))?;
         self.node(Node::Array, 4)?;
-        self.dtype(head.dtype(), 0, &mut 0)?;
-        raw::unsigned(&mut self.out, head.order_number())?;
+        self.dtype(dtype, 0, &mut 0)?;
+        raw::unsigned(&mut self.out, order)?;
         self.dimensions(shape)?;
         self.data_head(nbytes)
     }
@@ -110,5 +141,87 @@ impl Writer<'_> {
         }
         raw::ext(&mut self.out, kind.ext(), payload)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{ByteOrder, Field, Letter, Order, StructureFlags, Unit};
+    use crate::limits::Limits;
+    use crate::value::Text;
+    use crate::wire::MapKind;
+
+    fn dtypes() -> Vec<Dtype> {
+        let mut all = Vec::new();
+        for letter in [Letter::Bool, Letter::Int, Letter::UInt, Letter::Float, Letter::Complex] {
+            for order in [ByteOrder::Little, ByteOrder::Big, ByteOrder::None] {
+                all.extend(
+                    [1, 2, 4, 8, 16].map(|size| Dtype::new(letter, order, size, None)).into_iter().flatten(),
+                );
+            }
+        }
+        assert_eq!(all.len(), 3 + 2 * (3 + 3 + 3 + 2));
+        let field = |dtype: &Dtype| Field {
+            name: Text::from("a"),
+            title: None,
+            offset: 0,
+            shape: Vec::new(),
+            dtype: dtype.clone(),
+        };
+        all.push(Dtype::structure(8, StructureFlags::default(), vec![field(&all[0])]).unwrap());
+        all.push(Dtype::new(Letter::Datetime, ByteOrder::Little, 8, Unit::new(6, 25)).unwrap());
+        all.push(Dtype::new(Letter::Str, ByteOrder::Big, 12, None).unwrap());
+        all.push(Dtype::new(Letter::Bytes, ByteOrder::None, 0, None).unwrap());
+        all
+    }
+
+    #[test]
+    fn a1_an_array_by_its_parts_is_the_array_of_its_head() {
+        let limits = Limits::default();
+        let shapes: [&[u64]; 7] = [&[], &[0], &[3], &[2048], &[2, 300], &[70_000, 1, 0], &[1; 64]];
+        for (dtype, shape) in dtypes().iter().flat_map(|dtype| shapes.map(|shape| (dtype, shape))) {
+            let head = ArrayHead::of_parts(dtype, shape).unwrap();
+            assert_eq!(head.shape().order(), Order::C);
+            let mut by_head = Writer::new(Vec::new(), &limits, true).unwrap();
+            let mut by_parts = Writer::new(Vec::new(), &limits, true).unwrap();
+            for _ in 0..2 {
+                let placed = by_parts.numbers(dtype, shape, head.nbytes()).unwrap();
+                assert_eq!(by_head.array(&head).unwrap(), placed);
+            }
+            assert_eq!(by_head.budget.memory(), by_parts.budget.memory());
+            assert_eq!(by_head.finish().unwrap(), by_parts.finish().unwrap(), "{dtype} {shape:?}");
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_go_together_are_refused() {
+        let limits = Limits::default();
+        let mut writer = Writer::new(Vec::new(), &limits, true).unwrap();
+        let double = Dtype::new(Letter::Float, ByteOrder::Little, 8, None).unwrap();
+        let mut refused = |shape: &[u64], nbytes| writer.numbers(&double, shape, nbytes).unwrap_err().code();
+        assert_eq!(refused(&[3], 23), Code::BadDataLength);
+        assert_eq!(refused(&[3], 25), Code::BadDataLength);
+        assert_eq!(refused(&[1 << 60], 1 << 63), Code::BadDataLength);
+        assert_eq!(refused(&[1; 65], 8), Code::BadShape);
+        let mut map = writer.map(MapKind::Dict, 1).unwrap();
+        writer.key(&mut map);
+        assert_eq!(writer.numbers(&double, &[3], 24).unwrap_err().code(), Code::NotKeyable);
+    }
+
+    #[test]
+    fn l1_l4_limits_of_an_array_by_its_parts() {
+        let double = Dtype::new(Letter::Float, ByteOrder::Little, 8, None).unwrap();
+        let written = |limits: Limits| {
+            Writer::new(Vec::new(), &limits, true)
+                .unwrap()
+                .numbers(&double, &[3], 24)
+                .map_err(|error| error.code())
+        };
+        let cost = charge::array(&[3], 24, 24);
+        assert_eq!(written(Limits { memory: cost, ..Limits::default() }), Ok(Placed::Inline));
+        assert_eq!(written(Limits { memory: cost - 1, ..Limits::default() }), Err(Code::MemoryLimit));
+        assert_eq!(written(Limits { depth: 1, ..Limits::default() }), Ok(Placed::Inline));
+        assert_eq!(written(Limits { depth: 0, ..Limits::default() }), Err(Code::DepthLimit));
     }
 }

@@ -35,7 +35,7 @@ impl<'py> PyBuilder<'_, 'py> {
         Ok(Map { kind, dict, done: 0, keys })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(
         &mut self,
         map: &mut Map<'py>,

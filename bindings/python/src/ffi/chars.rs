@@ -133,7 +133,7 @@ fn encoded(unit: u32) -> ([u8; 4], usize) {
 }
 
 /// A str of bytes that are all below 0x80.
-#[inline]
+#[inline(never)]
 pub(crate) fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
     debug_assert!(bytes.is_ascii());
     let len = bytes.len().cast_signed();
@@ -144,8 +144,33 @@ pub(crate) fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyA
     // SAFETY: a new ASCII str has room for `len` bytes and a terminator that CPython has written; nobody else has seen it.
     unsafe {
         let text = owned(py, ffi::PyUnicode_New(len, 0x7f))?;
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), ffi::PyUnicode_DATA(text.as_ptr()).cast(), bytes.len());
+        let data = text.as_ptr().cast::<ffi::PyASCIIObject>().add(1).cast::<u8>();
+        copy(bytes, std::slice::from_raw_parts_mut(data, bytes.len()));
         Ok(text)
+    }
+}
+
+/// Copies bytes to as many others; short ones without a call, by words that overlap.
+#[inline]
+fn copy(from: &[u8], to: &mut [u8]) {
+    match from.len() {
+        4..=7 => copy_ends::<4>(from, to),
+        8..=16 => copy_ends::<8>(from, to),
+        17..=32 => copy_ends::<16>(from, to),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Copies the first and the last bytes.
+#[inline]
+fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
+    if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {
+        if let Some(to) = to.first_chunk_mut() {
+            *to = *first;
+        }
+        if let Some(to) = to.last_chunk_mut() {
+            *to = *last;
+        }
     }
 }
 
@@ -225,23 +250,64 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// Whether a cached str is these ASCII bytes.
-#[inline]
+/// Whether a str is these ASCII bytes.
 pub(crate) fn is_ascii_text(text: &Bound<'_, PyAny>, bytes: &[u8]) -> bool {
-    matches!(of(text), Some(Chars::Ascii(found)) if equal(found.as_bytes(), bytes))
+    matches!(of(text), Some(Chars::Ascii(found)) if found.as_bytes() == bytes)
+}
+
+/// A str that [`ascii`] has made, and so one whose characters lie right behind its head, a byte each.
+pub(crate) struct AsciiText(Py<PyAny>);
+
+impl AsciiText {
+    /// A str of bytes that are all below 0x80.
+    #[inline]
+    pub(crate) fn new(py: Python<'_>, bytes: &[u8]) -> Result<Self> {
+        ascii(py, bytes).map(|text| AsciiText(text.unbind()))
+    }
+
+    /// The str.
+    #[inline]
+    pub(crate) fn bound<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.0.bind(py).clone()
+    }
+
+    /// Lets go of it, without asking whether the interpreter is attached.
+    #[inline]
+    pub(crate) fn forget(self, py: Python<'_>) {
+        self.0.drop_ref(py);
+    }
+
+    /// Whether it has these bytes.
+    #[inline(always)]
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        let object = self.0.as_ptr().cast::<ffi::PyASCIIObject>();
+        // SAFETY: an ASCII str made by CPython is a PyASCIIObject and so many bytes behind it, none of which changes while the reference is
+        // held; nobody needs to be attached to read them. To ask CPython for kind and place took a quarter of the instructions of a
+        // key that is known.
+        let known = unsafe {
+            std::slice::from_raw_parts(object.add(1).cast::<u8>(), (*object).length.cast_unsigned())
+        };
+        equal(known, bytes)
+    }
 }
 
 /// Whether two slices are the same; short ones without a call.
-#[inline]
+#[inline(always)]
 fn equal(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && match one.len() {
-            4..=8 => {
-                one.first_chunk::<4>() == other.first_chunk() && one.last_chunk::<4>() == other.last_chunk()
-            }
-            9..=16 => {
-                one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk()
-            }
-            _ => one == other,
-        }
+    if one.len() != other.len() {
+        return false;
+    }
+    match one.len() {
+        0..=3 => one.iter().zip(other).all(|(one, other)| one == other),
+        4..=7 => same_ends::<4>(one, other),
+        8..=16 => same_ends::<8>(one, other),
+        17..=32 => same_ends::<16>(one, other),
+        _ => one == other,
+    }
+}
+
+/// Whether the first and the last bytes are the same.
+#[inline]
+fn same_ends<const N: usize>(one: &[u8], other: &[u8]) -> bool {
+    one.first_chunk::<N>() == other.first_chunk() && one.last_chunk::<N>() == other.last_chunk()
 }

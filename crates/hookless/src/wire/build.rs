@@ -202,6 +202,12 @@ pub trait Build {
     fn complex(&mut self, re: f64, im: f64) -> Result<Self::Value>;
     /// Text; `key` says that it is a dict key or inside one, and so likely to come again.
     fn text(&mut self, text: Characters<'_>, key: bool) -> Result<Self::Value>;
+    /// A dict key that the builder remembers and that has just these bytes of ASCII text; none costs no more than making it.
+    #[inline]
+    fn known_key(&mut self, bytes: &[u8]) -> Option<Self::Value> {
+        let _ = bytes;
+        None
+    }
     /// bytes or bytearray.
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value>;
     /// A NumPy array; inline data are exactly its bytes, and its elements are checked.

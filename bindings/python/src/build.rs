@@ -252,6 +252,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     #[inline]
+    fn push_plain(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()> {
+        sequence.push_plain(item);
+        Ok(())
+    }
+
+    #[inline]
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
         match sequence.kind() {
             SequenceKind::List | SequenceKind::Tuple => Ok(sequence.finish()),
@@ -270,6 +276,17 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     #[inline(always)]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
         self.put(map, key, value)
+    }
+
+    #[inline]
+    fn insert_int(
+        &mut self,
+        map: &mut Self::Map,
+        key: Self::Value,
+        number: i128,
+        value: Self::Value,
+    ) -> Result<bool> {
+        self.put_int(map, key, number, value)
     }
 
     #[inline]

@@ -90,14 +90,33 @@ impl Spent {
         key: &Bound<'py, PyAny>,
         priors: impl FnOnce() -> Result<Vec<Prior>>,
     ) -> Result<()> {
-        // Most keys: a str in a table that has had nothing to be counted.
-        if exact(key) == Exact::Str
-            && (keys.announced < EXEMPT || warm.keyed_hashes)
-            && keys.counted.is_none()
-        {
-            return Ok(());
+        // Most keys: a str, or an int in a small table, which has had nothing to be counted.
+        if keys.counted.is_none() {
+            let kind = exact(key);
+            if kind == Exact::Str && (keys.announced < EXEMPT || warm.keyed_hashes)
+                || kind == Exact::Int && keys.announced < EXEMPT
+            {
+                return Ok(());
+            }
         }
         self.admit_other(warm, keys, key, priors)
+    }
+
+    /// The same for an int with this hash.
+    #[inline]
+    pub(crate) fn admit_int<'py>(
+        &mut self,
+        warm: &Warm,
+        keys: &mut Keys,
+        key: &Bound<'py, PyAny>,
+        hash: isize,
+        priors: impl FnOnce() -> Result<Vec<Prior>>,
+    ) -> Result<()> {
+        match keys.counted.as_deref_mut() {
+            None if keys.announced < EXEMPT => Ok(()),
+            Some(Counted::Guarded(guard, None)) => self.probe(keys.ordered, guard, hash, false),
+            _ => self.admit_other(warm, keys, key, priors),
+        }
     }
 
     #[inline(never)]
@@ -142,20 +161,29 @@ impl Spent {
             let alike = alike::note(seen, guard.hashes(), hash, compound)?;
             self.compare(warm, key, alike.into())?;
         }
-        let before = guard.probes();
-        guard.insert(hash, text)?;
-        let probes = guard.probes() - before;
-        self.probes += match keys.table {
-            Table::Dict if keys.ordered => 2 * probes,
+        self.probe(keys.ordered, guard, hash, text)
+    }
+
+    /// Counts the probes of a key with this hash, and those of the whole body.
+    #[inline]
+    fn probe(&mut self, ordered: bool, guard: &mut Guard, hash: isize, text: bool) -> Result<()> {
+        let probes = guard.insert(hash, text)?;
+        self.probes += match guard.table() {
+            Table::Dict if ordered => 2 * probes,
             Table::Dict => probes,
             Table::Set => probes.div_ceil(IN_RUNS),
         };
         self.keys += 1;
         if self.probes > BODY_AT_FIRST + BODY_PER_KEY * self.keys {
-            let note = format!("{} probes in the tables of one body", self.probes);
-            return Err(Error::new(Code::KeyCollision).note(note));
+            return Err(self.too_many());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let note = format!("{} probes in the tables of one body", self.probes);
+        Error::new(Code::KeyCollision).note(note)
     }
 }
 
@@ -163,6 +191,6 @@ impl Spent {
 #[cold]
 fn begin(table: Table, priors: Vec<Prior>) -> Result<Box<Counted>> {
     let mut guard = Guard::new(table)?;
-    priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text))?;
+    priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text).map(drop))?;
     Ok(Box::new(Counted::Guarded(guard, None)))
 }

@@ -233,6 +233,11 @@ pub trait Build {
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence>;
     /// Adds the next item.
     fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()>;
+    /// The same, where the item is none, a bool, an int of at most 64 bits, a float or text.
+    #[inline]
+    fn push_plain(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()> {
+        self.push(sequence, item)
+    }
     /// Ends it, all items added.
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value>;
 
@@ -243,6 +248,18 @@ pub trait Build {
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map>;
     /// Adds a pair; false when an equal key is there already.
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool>;
+    /// The same, where the key is known to be this int of at most 64 bits.
+    #[inline]
+    fn insert_int(
+        &mut self,
+        map: &mut Self::Map,
+        key: Self::Value,
+        number: i128,
+        value: Self::Value,
+    ) -> Result<bool> {
+        let _ = number;
+        self.insert(map, key, value)
+    }
     /// Ends it.
     fn finish_map(&mut self, map: Self::Map) -> Result<Self::Value>;
 

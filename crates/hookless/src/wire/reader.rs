@@ -210,10 +210,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// Hands a finished value to the container that waits for it; the root, when none does.
     #[inline]
     fn deliver(&mut self, mut value: B::Value) -> Result<Option<B::Value>> {
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks == 0 {
-            self.build.pulse()?;
-        }
+        tick(&mut self.ticks, self.build)?;
         loop {
             self.build.leave(&value, self.cursor.offset());
             let Some(top) = self.stack.last_mut() else { return Ok(Some(value)) };
@@ -474,6 +471,13 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     }
 }
 
+/// Counts a value that is read: every 65 536 of them the builder may look around.
+#[inline(always)]
+fn tick<B: Build>(ticks: &mut u16, build: &mut B) -> Result<()> {
+    *ticks = ticks.wrapping_add(1);
+    if *ticks == 0 { build.pulse() } else { Ok(()) }
+}
+
 /// K3, where the builder's own tables do not answer it.
 #[inline]
 fn is_new<'b, B: Build>(
@@ -508,7 +512,13 @@ fn put<'b, B: Build>(
     let new = is_new::<B>(table, items, true, maker)?;
     // A dict is in no key.
     maker.forget();
-    if !new || !build.insert(map, key, value)? {
+    // What is not new does not reach the builder.
+    let inserted = new
+        && match keys::int_of(table.key) {
+            Some(number) => build.insert_int(map, key, number, value)?,
+            None => build.insert(map, key, value)?,
+        };
+    if !inserted {
         return Err(Error::new(duplicate(table.marks.odd, new)));
     }
     table.done = table.done.saturating_add(1);

@@ -1,4 +1,4 @@
-//! A short way for what most values lie in: pairs of a dict whose key is short text and whose value is a plain leaf, and items of a list or
+//! A short way for what most values lie in: pairs of a dict whose key is short text or an int and whose value is a plain leaf, and items of a list or
 //! tuple that are plain leaves.
 //!
 //! It does what `next` and `deliver` do for each, in the same order, without looking for the container again and again, and leaves to those
@@ -11,11 +11,11 @@ use crate::wire::{Build, Characters, MapKind, wide};
 
 use super::leaf::{characters, is_ascii};
 use super::open::{Open, What};
-use super::{Reader, put};
+use super::{Reader, put, tick};
 
 impl<B: Build> Reader<'_, '_, B> {
-    /// Reads pairs of the dict that is open last, for as long as they are short ASCII text and a plain leaf; gives the dict once it is
-    /// complete. None when something else is next, which may be the value of a key that was read.
+    /// Reads pairs of the dict that is open last, for as long as they are short ASCII text, or an int, and a plain leaf; gives the dict once it
+    /// is complete. None when something else is next, which may be the value of a key that was read.
     #[inline(always)]
     pub(super) fn short_pairs(&mut self) -> Result<Option<B::Value>> {
         let depth = self.stack.len();
@@ -30,52 +30,56 @@ impl<B: Build> Reader<'_, '_, B> {
         let mut rest = self.cursor.rest();
         while *left != 0 {
             let start = rest.bytes;
-            let Some((&marker @ 0xa0..=0xbf, after)) = start.split_first() else { return Ok(None) };
-            let Some((bytes, after)) = after.split_at_checked(usize::from(marker & 0x1f)) else {
-                return Ok(None);
+            let found = match short_text(start) {
+                Some((bytes, after)) => {
+                    let known = self.build.known_key(bytes);
+                    if known.is_none() && !is_ascii(bytes) {
+                        return Ok(None);
+                    }
+                    (rest.bytes, self.at) = (after, start);
+                    self.build.enter(self.cursor.offset_of(start), depth);
+                    self.budget.charge(charge::text(wide(bytes.len()), true))?;
+                    match known {
+                        Some(text) => text,
+                        None => self.build.text(Characters::Ascii(bytes), true)?,
+                    }
+                }
+                None => {
+                    let Ok(head @ (Head::Unsigned(_) | Head::Negative(_))) = rest.head() else {
+                        return Ok(None);
+                    };
+                    self.at = start;
+                    self.build.enter(self.cursor.offset_of(start), depth);
+                    plain(head, &mut rest, &mut self.budget, self.build)?
+                }
             };
-            let known = self.build.known_key(bytes);
-            if known.is_none() && !is_ascii(bytes) {
-                return Ok(None);
-            }
-            self.at = start;
-            self.build.enter(self.cursor.offset_of(start), depth);
-            self.budget.charge(charge::text(wide(bytes.len()), true))?;
-            let text = match known {
-                Some(text) => text,
-                None => self.build.text(Characters::Ascii(bytes), true)?,
-            };
-            self.ticks = self.ticks.wrapping_add(1);
-            if self.ticks == 0 {
-                self.build.pulse()?;
-            }
-            self.build.leave(&text, self.cursor.offset_of(after));
+            let after = rest.bytes;
+            tick(&mut self.ticks, self.build)?;
+            self.build.leave(&found, self.cursor.offset_of(after));
             table.close_key(after);
-            *key = Some(text);
-            *left = left.saturating_sub(1);
+            *key = Some(found);
             self.in_key = false;
             self.cursor.rest = after;
 
-            rest.bytes = after;
-            let Ok(head) = rest.head() else { return Ok(None) };
-            if !is_plain(head) {
-                return Ok(None);
-            }
+            let head = match rest.head() {
+                Ok(head) if is_plain(head) => head,
+                _ => {
+                    *left = left.saturating_sub(1);
+                    return Ok(None);
+                }
+            };
             self.at = after;
             self.build.enter(self.cursor.offset_of(after), depth);
             let value = plain(head, &mut rest, &mut self.budget, self.build)?;
-            self.ticks = self.ticks.wrapping_add(1);
-            if self.ticks == 0 {
-                self.build.pulse()?;
-            }
+            tick(&mut self.ticks, self.build)?;
             self.build.leave(&value, self.cursor.offset_of(rest.bytes));
-            let Some(text) = key.take() else { return Ok(None) };
+            let Some(found) = key.take() else { return Ok(None) };
             self.at = table.at;
-            put(self.build, map, (text, value), table, items, &mut self.forms)?;
+            put(self.build, map, (found, value), table, items, &mut self.forms)?;
             table.at = rest.bytes;
             self.cursor.rest = rest.bytes;
             self.in_key = true;
-            *left = left.saturating_sub(1);
+            *left = left.saturating_sub(2);
         }
         let Some(Open { what: What::Map { map, .. }, .. }) = self.stack.pop() else { return Ok(None) };
         self.build.finish_map(map).map(Some)
@@ -100,18 +104,24 @@ impl<B: Build> Reader<'_, '_, B> {
             self.build.enter(self.cursor.offset_of(start), depth);
             let value = plain(head, &mut rest, &mut self.budget, self.build)?;
             self.cursor.rest = rest.bytes;
-            self.ticks = self.ticks.wrapping_add(1);
-            if self.ticks == 0 {
-                self.build.pulse()?;
-            }
+            tick(&mut self.ticks, self.build)?;
             self.build.leave(&value, self.cursor.offset());
-            self.build.push(list, value)?;
+            self.build.push_plain(list, value)?;
             *left = left.saturating_sub(1);
         }
         let Some(Open { what: What::Sequence { list, .. }, .. }) = self.stack.pop() else {
             return Ok(None);
         };
         self.build.finish_sequence(list).map(Some)
+    }
+}
+
+/// The short text that is next, and what follows it; none when something else is next.
+#[inline(always)]
+fn short_text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    match bytes.split_first() {
+        Some((&marker @ 0xa0..=0xbf, after)) => after.split_at_checked(usize::from(marker & 0x1f)),
+        _ => None,
     }
 }
 

@@ -22,16 +22,12 @@ use crate::warm::{Loaded, Numpy, Warm};
 use crate::{flat, masked, scalars};
 
 mod array;
+mod known;
 mod record;
 mod table;
 
+use known::KnownKeys;
 pub(crate) use table::{Map, Set};
-
-/// Strings remembered as keys of one body, and how long they may be.
-const CACHED_KEYS: usize = 512;
-const CACHED_LEN: usize = 64;
-/// Keys read before the cache is set up: small values do not pay for it.
-const CACHE_AFTER: usize = 16;
 
 /// Where the bytes of region entries come from.
 pub(crate) enum Source<'a, 'py> {
@@ -47,9 +43,7 @@ pub(crate) struct PyBuilder<'a, 'py> {
     warm: &'py Warm,
     numpy: Option<&'py Numpy>,
     source: Source<'a, 'py>,
-    cache: Vec<Option<Bound<'py, PyAny>>>,
-    /// Those that were not found there.
-    keys_seen: usize,
+    known: KnownKeys,
     /// Puts the host's decimal context right afterwards; there once a decimal is in a key.
     _calm: Option<standard::Calm<'py>>,
     /// What the keys of its tables have cost.
@@ -70,8 +64,7 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
             warm,
             numpy,
             source,
-            cache: Vec::new(),
-            keys_seen: 0,
+            known: KnownKeys::default(),
             _calm: None,
             spent: Spent::default(),
             interrupted: None,
@@ -83,34 +76,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         match &mut self.source {
             Source::Fill(targets) | Source::View { targets, .. } => targets,
         }
-    }
-
-    /// A str that is likely to come again: remembered by its bytes, never interned.
-    #[inline]
-    fn key(&mut self, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
-        if bytes.len() <= CACHED_LEN
-            && let Some(Some(text)) = self.cache.get(slot_of(bytes))
-            && chars::is_ascii_text(text, bytes)
-        {
-            return Ok(text.clone());
-        }
-        self.new_key(bytes)
-    }
-
-    /// A key that is not remembered yet.
-    #[inline(never)]
-    fn new_key(&mut self, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
-        let text = chars::ascii(self.py, bytes)?;
-        self.keys_seen += 1;
-        if self.keys_seen < CACHE_AFTER || bytes.len() > CACHED_LEN {
-            return Ok(text);
-        }
-        if self.cache.is_empty() {
-            self.cache.try_reserve_exact(CACHED_KEYS).map_err(|_| Error::new(Code::OutOfMemory))?;
-            self.cache.resize(CACHED_KEYS, None);
-        }
-        self.cache[slot_of(bytes)] = Some(text.clone());
-        Ok(text)
     }
 
     /// A deque or slice of its items.
@@ -127,30 +92,6 @@ impl<'a, 'py> PyBuilder<'a, 'py> {
         };
         made.map_err(|error| scalars::table_error(py, &error))
     }
-}
-
-/// 2^64 divided by the golden ratio, which spreads what differs in few bits.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Where a key is remembered: a hash of its words, of which the last ones overlap. Whoever chooses keys for one slot is given a new str for
-/// each, which is what a miss costs.
-#[inline]
-fn slot_of(bytes: &[u8]) -> usize {
-    let long = |word: Option<&[u8; 8]>| word.map_or(0, |word| u64::from_le_bytes(*word));
-    let short = |word: Option<&[u8; 4]>| word.map_or(0, |word| u64::from(u32::from_le_bytes(*word)));
-    let mut hash = bytes.len() as u64;
-    let last = match bytes.len() {
-        8.. => {
-            for word in bytes.as_chunks().0 {
-                hash = (hash ^ long(Some(word))).wrapping_mul(SPREAD).rotate_left(29);
-            }
-            long(bytes.last_chunk())
-        }
-        4.. => short(bytes.first_chunk()) << 32 | short(bytes.last_chunk()),
-        _ => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    };
-    let mixed = (hash ^ last).wrapping_mul(SPREAD);
-    (mixed >> (u64::BITS - CACHED_KEYS.ilog2())) as usize
 }
 
 impl<'py> Build for PyBuilder<'_, 'py> {
@@ -198,14 +139,19 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         make::complex(self.py, re, im)
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, text: Characters<'_>, key: bool) -> Result<Self::Value> {
         match text {
-            Characters::Ascii(bytes) if key => self.key(bytes),
+            Characters::Ascii(bytes) if key => self.known.key(self.py, bytes),
             Characters::Ascii(bytes) => chars::ascii(self.py, bytes),
             Characters::Utf8(text) => chars::text(self.py, text),
             Characters::Surrogates(bytes) => chars::utf8(self.py, bytes),
         }
+    }
+
+    #[inline(always)]
+    fn known_key(&mut self, bytes: &[u8]) -> Option<Self::Value> {
+        self.known.find(self.py, bytes)
     }
 
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value> {
@@ -285,6 +231,12 @@ impl<'py> Build for PyBuilder<'_, 'py> {
     }
 
     #[inline]
+    fn push_plain(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()> {
+        sequence.push_plain(item);
+        Ok(())
+    }
+
+    #[inline]
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value> {
         match sequence.kind() {
             SequenceKind::List | SequenceKind::Tuple => Ok(sequence.finish()),
@@ -300,9 +252,20 @@ impl<'py> Build for PyBuilder<'_, 'py> {
         self.open_map(kind, len)
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool> {
         self.put(map, key, value)
+    }
+
+    #[inline]
+    fn insert_int(
+        &mut self,
+        map: &mut Self::Map,
+        key: Self::Value,
+        number: i128,
+        value: Self::Value,
+    ) -> Result<bool> {
+        self.put_int(map, key, number, value)
     }
 
     #[inline]

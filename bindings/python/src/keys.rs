@@ -46,21 +46,29 @@ pub(crate) struct Keys {
     /// An OrderedDict looks each key up once more, and all of them whenever it grows.
     ordered: bool,
     announced: usize,
-    guard: Option<Box<Guard>>,
-    /// Keys by hash, once a table with a guard has a compound key: comparing two tuples, fractions or paths costs as much as they are long.
-    alike: Option<HashMap<isize, Alike>>,
-    /// The same for a table that is too small for a guard.
-    few: Few,
+    /// Whatever has to be counted, once something has: most tables have str for keys, and are small while the reader moves them about.
+    counted: Option<Box<Counted>>,
+}
+
+/// What is counted of one table.
+enum Counted {
+    /// Its probes; and keys by hash, once it has a compound key: comparing two tuples, fractions or paths costs as much as they are long.
+    Guarded(Guard, Option<HashMap<isize, Alike>>),
+    /// Keys by hash of a table that is too small for a guard.
+    Small(Few),
 }
 
 impl Keys {
     pub(crate) fn new(table: Table, ordered: bool, announced: usize) -> Keys {
-        Keys { table, ordered, announced, guard: None, alike: None, few: Few::new() }
+        Keys { table, ordered, announced, counted: None }
     }
 
     /// Probes counted so far; none without a guard.
     pub(crate) fn probes(&self) -> Option<u64> {
-        self.guard.as_ref().map(|guard| guard.probes())
+        match self.counted.as_deref()? {
+            Counted::Guarded(guard, _) => Some(guard.probes()),
+            Counted::Small(_) => None,
+        }
     }
 }
 
@@ -82,15 +90,33 @@ impl Spent {
         key: &Bound<'py, PyAny>,
         priors: impl FnOnce() -> Result<Vec<Prior>>,
     ) -> Result<()> {
-        // Most keys: a str in a table that has had nothing to be counted.
-        if exact(key) == Exact::Str
-            && (keys.announced < EXEMPT || warm.keyed_hashes)
-            && keys.guard.is_none()
-            && keys.few.is_empty()
-        {
-            return Ok(());
+        // Most keys: a str, or an int in a small table, which has had nothing to be counted.
+        if keys.counted.is_none() {
+            let kind = exact(key);
+            if kind == Exact::Str && (keys.announced < EXEMPT || warm.keyed_hashes)
+                || kind == Exact::Int && keys.announced < EXEMPT
+            {
+                return Ok(());
+            }
         }
         self.admit_other(warm, keys, key, priors)
+    }
+
+    /// The same for an int with this hash.
+    #[inline]
+    pub(crate) fn admit_int<'py>(
+        &mut self,
+        warm: &Warm,
+        keys: &mut Keys,
+        key: &Bound<'py, PyAny>,
+        hash: isize,
+        priors: impl FnOnce() -> Result<Vec<Prior>>,
+    ) -> Result<()> {
+        match keys.counted.as_deref_mut() {
+            None if keys.announced < EXEMPT => Ok(()),
+            Some(Counted::Guarded(guard, None)) => self.probe(keys.ordered, guard, hash, false),
+            _ => self.admit_other(warm, keys, key, priors),
+        }
     }
 
     #[inline(never)]
@@ -106,25 +132,17 @@ impl Spent {
         if keys.announced >= EXEMPT {
             // Nobody can choose a hash that depends on a secret.
             let keyed = warm.keyed_hashes && matches!(kind, Exact::Str | Exact::Bytes);
-            if keys.guard.is_none() {
+            if keys.counted.is_none() {
                 if keyed {
                     return Ok(());
                 }
-                self.begin(keys, priors()?)?;
+                keys.counted = Some(begin(keys.table, priors()?)?);
             }
             return self.count(warm, keys, key, compound, kind == Exact::Str);
         }
-        if keys.announced > 1 && (compound || !keys.few.is_empty()) {
-            return self.note_few(warm, &mut keys.few, key, compound, priors);
+        if keys.announced > 1 && (compound || keys.counted.is_some()) {
+            return self.note_few(warm, &mut keys.counted, key, compound, priors);
         }
-        Ok(())
-    }
-
-    #[cold]
-    fn begin(&mut self, keys: &mut Keys, priors: Vec<Prior>) -> Result<()> {
-        let mut guard = Box::new(Guard::new(keys.table)?);
-        priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text))?;
-        keys.guard = Some(guard);
         Ok(())
     }
 
@@ -138,24 +156,41 @@ impl Spent {
         text: bool,
     ) -> Result<()> {
         let hash = make::hash(key)?;
-        let Some(guard) = &mut keys.guard else { return Ok(()) };
-        if compound || keys.alike.is_some() {
-            let alike = alike::note(&mut keys.alike, guard.hashes(), hash, compound)?;
+        let Some(Counted::Guarded(guard, seen)) = keys.counted.as_deref_mut() else { return Ok(()) };
+        if compound || seen.is_some() {
+            let alike = alike::note(seen, guard.hashes(), hash, compound)?;
             self.compare(warm, key, alike.into())?;
         }
-        let before = guard.probes();
-        guard.insert(hash, text)?;
-        let probes = guard.probes() - before;
-        self.probes += match keys.table {
-            Table::Dict if keys.ordered => 2 * probes,
+        self.probe(keys.ordered, guard, hash, text)
+    }
+
+    /// Counts the probes of a key with this hash, and those of the whole body.
+    #[inline]
+    fn probe(&mut self, ordered: bool, guard: &mut Guard, hash: isize, text: bool) -> Result<()> {
+        let probes = guard.insert(hash, text)?;
+        self.probes += match guard.table() {
+            Table::Dict if ordered => 2 * probes,
             Table::Dict => probes,
             Table::Set => probes.div_ceil(IN_RUNS),
         };
         self.keys += 1;
         if self.probes > BODY_AT_FIRST + BODY_PER_KEY * self.keys {
-            let note = format!("{} probes in the tables of one body", self.probes);
-            return Err(Error::new(Code::KeyCollision).note(note));
+            return Err(self.too_many());
         }
         Ok(())
     }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let note = format!("{} probes in the tables of one body", self.probes);
+        Error::new(Code::KeyCollision).note(note)
+    }
+}
+
+/// The guard of a table that holds these keys.
+#[cold]
+fn begin(table: Table, priors: Vec<Prior>) -> Result<Box<Counted>> {
+    let mut guard = Guard::new(table)?;
+    priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text).map(drop))?;
+    Ok(Box::new(Counted::Guarded(guard, None)))
 }

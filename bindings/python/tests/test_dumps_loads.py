@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import mmap
 import random
@@ -205,3 +206,13 @@ def test_encoding_is_a_function_of_the_value() -> None:
     first, second = set(range(1000)), {999 - i for i in range(1000)}
     assert dumps(first) == dumps(second)
     assert dumps({"a": 1, "b": 2}) != dumps({"b": 2, "a": 1})
+
+
+def test_the_collector_is_spared_tuples_of_plain_items_alone() -> None:
+    """Whatever may come to refer to itself, or refers to such a thing, is its business."""
+    plain = (1, -1, 1.5, "text", "é", None, True)
+    for value in ((1,), plain):
+        assert not gc.is_tracked(loads(dumps(value)))
+    for value in ([1], [], (1, [2]), ([],), (b"bytes", []), {"a": []}):
+        assert gc.is_tracked(loads(dumps(value))), value
+    assert gc.is_tracked(loads(dumps((plain, [plain])))[1])

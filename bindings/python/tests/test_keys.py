@@ -252,6 +252,23 @@ def test_strided_keys_pass(kind: str) -> None:
         check([i << shift for i in range(10**5)], kind)
 
 
+@pytest.mark.parametrize("count", [20, 10_000])
+def test_int_keys_are_found_by_the_hash_of_their_kind(count: int) -> None:
+    """The decoder computes it from the number; at each bit, and at the multiples of its modulus."""
+    chance = random.Random(61)
+    near = [1 << bit for bit in range(65)] + [factor * (2**61 - 1) for factor in range(9)]
+    keys = {sign * (one + more) for one in near for more in range(-2, 3) for sign in (1, -1)}
+    keys |= {chance.getrandbits(64) for _ in range(1000)} | {-chance.getrandbits(63) for _ in range(1000)}
+    found = [key for key in keys if -(2**63) <= key < 2**64]
+    for at in range(0, len(found), count):
+        part = found[at : at + count]
+        value = loads(dumps(dict.fromkeys(part, 0)))
+        assert list(value) == part
+        # Not what the table holds, but what `hash` says now.
+        assert [value.pop(int(str(key)), None) for key in part] == [0] * len(part)
+        assert value == {}
+
+
 @pytest.mark.parametrize("kind", ["dict", "set"])
 def test_random_keys_pass(kind: str) -> None:
     """62-bit ints, floats in binary and decimal steps, pairs, bit masks and text."""

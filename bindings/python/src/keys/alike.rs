@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::guard::full;
-use super::{Prior, Spent};
+use super::{Counted, Prior, Spent};
 use crate::ffi::fallible::Str;
 use crate::ffi::make;
 use crate::ffi::types::{Exact, exact};
@@ -80,16 +80,19 @@ impl Spent {
     pub(super) fn note_few(
         &mut self,
         warm: &Warm,
-        few: &mut Few,
+        counted: &mut Option<Box<Counted>>,
         key: &Bound<'_, PyAny>,
         compound: bool,
         priors: impl FnOnce() -> Result<Vec<Prior>>,
     ) -> Result<()> {
-        if few.is_empty() {
+        if counted.is_none() {
             let priors = priors()?;
+            let mut few = Few::new();
             few.try_reserve(priors.len()).map_err(full)?;
             few.extend(priors.into_iter().map(|(hash, _)| (hash, false)));
+            *counted = Some(Box::new(Counted::Small(few)));
         }
+        let Some(Counted::Small(few)) = counted.as_deref_mut() else { return Ok(()) };
         let hash = make::hash(key)?;
         let alike = few.iter().filter(|&&(other, long)| other == hash && (long || compound)).count();
         few.try_reserve(1).map_err(full)?;

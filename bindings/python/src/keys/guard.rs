@@ -76,40 +76,59 @@ impl Guard {
         self.probes
     }
 
+    /// Which table it is.
+    #[inline]
+    pub(crate) fn table(&self) -> Table {
+        self.table
+    }
+
     /// Hashes of the keys so far.
     pub(crate) fn hashes(&self) -> &[isize] {
         &self.hashes
     }
 
-    /// Counts what inserting a key with this hash costs; `text` says whether it is a str.
+    /// Counts what inserting a key with this hash costs, and gives the probes; `text` says whether it is a str.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: isize, text: bool) -> Result<()> {
-        if self.table == Table::Dict {
-            let leaves_text = self.only_text && !text && !self.hashes.is_empty();
-            self.only_text &= text;
-            if self.room == 0 || leaves_text {
-                self.grow(self.hashes.len() * 3)?;
+    pub(crate) fn insert(&mut self, hash: isize, text: bool) -> Result<u64> {
+        let before = self.probes;
+        if self.hashes.len() == self.hashes.capacity() {
+            self.hashes.try_reserve(1).map_err(full)?;
+        }
+        match self.table {
+            Table::Dict => {
+                let leaves_text = self.only_text && !text && !self.hashes.is_empty();
+                self.only_text &= text;
+                if self.room == 0 || leaves_text {
+                    self.grow(self.hashes.len() * 3)?;
+                }
+                self.hashes.push(hash);
+                self.room -= 1;
+                self.probes += place_in_dict(&mut self.taken, self.mask, hash);
+            }
+            Table::Set => {
+                self.hashes.push(hash);
+                self.room -= 1;
+                self.place(self.hashes.len() - 1);
+                if self.room == 0 {
+                    let factor = if self.hashes.len() > 50_000 { 2 } else { 4 };
+                    self.grow(self.hashes.len() * factor + 1)?;
+                }
             }
         }
-        self.hashes.try_reserve(1).map_err(full)?;
-        self.hashes.push(hash);
-        self.room -= 1;
-        self.place(self.hashes.len() - 1);
-        if self.table == Table::Set && self.room == 0 {
-            let factor = if self.hashes.len() > 50_000 { 2 } else { 4 };
-            self.grow(self.hashes.len() * factor + 1)?;
-        }
-        self.check()
+        self.check()?;
+        Ok(self.probes - before)
     }
 
     #[inline]
     fn check(&self) -> Result<()> {
         let keys = self.hashes.len() as u64;
-        if self.probes <= AT_FIRST + self.allowed * keys {
-            return Ok(());
-        }
-        let note = format!("{} probes for {keys} keys", self.probes);
-        Err(Error::new(Code::KeyCollision).note(note))
+        if self.probes <= AT_FIRST + self.allowed * keys { Ok(()) } else { Err(self.too_many()) }
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let note = format!("{} probes for {} keys", self.probes, self.hashes.len());
+        Error::new(Code::KeyCollision).note(note)
     }
 
     /// Moves to a table of at least `least` slots, as CPython does: every key is placed again, in a dict in order, in a set slot by slot.
@@ -122,8 +141,8 @@ impl Guard {
         match self.table {
             Table::Dict => {
                 drop(taken);
-                for key in 0..self.hashes.len() {
-                    self.place(key);
+                for &hash in &self.hashes {
+                    self.probes += place_in_dict(&mut self.taken, self.mask, hash);
                     self.check()?;
                 }
             }
@@ -201,8 +220,13 @@ fn take(taken: &mut [u64], slot: usize) -> bool {
 #[inline]
 fn place_in_dict(taken: &mut [u64], mask: usize, hash: isize) -> u64 {
     let mut perturb = hash.cast_unsigned();
-    let mut at = perturb & mask;
-    let mut probes = 0;
+    let first = perturb & mask;
+    perturb >>= SHIFT;
+    let second = first.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1) & mask;
+    // Whether the first slot is free is even chance, and not to be foretold: so both are looked at before either is chosen.
+    let passed = is_taken(taken, first);
+    let mut at = if passed { second } else { first };
+    let mut probes = u64::from(passed);
     while !take(taken, at) {
         probes += 1;
         perturb >>= SHIFT;

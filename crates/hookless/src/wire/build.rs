@@ -205,6 +205,12 @@ pub trait Build {
     fn complex(&mut self, re: f64, im: f64) -> Result<Self::Value>;
     /// Text; `key` says that it is a dict key or inside one, and so likely to come again.
     fn text(&mut self, text: Characters<'_>, key: bool) -> Result<Self::Value>;
+    /// A dict key that the builder remembers and that has just these bytes of ASCII text; none costs no more than making it.
+    #[inline]
+    fn known_key(&mut self, bytes: &[u8]) -> Option<Self::Value> {
+        let _ = bytes;
+        None
+    }
     /// bytes or bytearray.
     fn bytes(&mut self, kind: BytesKind, data: Data<'_>) -> Result<Self::Value>;
     /// A NumPy array; inline data are exactly its bytes, and its elements are checked.
@@ -234,6 +240,11 @@ pub trait Build {
     fn sequence(&mut self, kind: SequenceKind, len: usize) -> Result<Self::Sequence>;
     /// Adds the next item.
     fn push(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()>;
+    /// The same, where the item is none, a bool, an int of at most 64 bits, a float or text.
+    #[inline]
+    fn push_plain(&mut self, sequence: &mut Self::Sequence, item: Self::Value) -> Result<()> {
+        self.push(sequence, item)
+    }
     /// Ends it, all items added.
     fn finish_sequence(&mut self, sequence: Self::Sequence) -> Result<Self::Value>;
 
@@ -244,6 +255,18 @@ pub trait Build {
     fn map(&mut self, kind: MapKind, len: usize) -> Result<Self::Map>;
     /// Adds a pair; false when an equal key is there already.
     fn insert(&mut self, map: &mut Self::Map, key: Self::Value, value: Self::Value) -> Result<bool>;
+    /// The same, where the key is known to be this int of at most 64 bits.
+    #[inline]
+    fn insert_int(
+        &mut self,
+        map: &mut Self::Map,
+        key: Self::Value,
+        number: i128,
+        value: Self::Value,
+    ) -> Result<bool> {
+        let _ = number;
+        self.insert(map, key, value)
+    }
     /// Ends it.
     fn finish_map(&mut self, map: Self::Map) -> Result<Self::Value>;
 

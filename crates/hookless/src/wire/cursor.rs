@@ -57,14 +57,7 @@ impl<'b> Cursor<'b> {
 
     #[cold]
     pub(crate) fn truncated(&self) -> Error {
-        Error::at(Code::Truncated, self.end)
-    }
-
-    #[inline]
-    pub(crate) fn byte(&mut self) -> Result<u8> {
-        let Some((&byte, rest)) = self.rest.split_first() else { return Err(self.truncated()) };
-        self.rest = rest;
-        Ok(byte)
+        truncated(self.end)
     }
 
     #[inline]
@@ -83,7 +76,7 @@ impl<'b> Cursor<'b> {
         Ok(bytes)
     }
 
-    /// A head in its shortest form: V2, V3, V4.
+    /// A head in its shortest form: V2, V3, V4. After an error the cursor stands where it stood.
     pub(crate) fn head(&mut self) -> Result<Head> {
         self.head_in_loop()
     }
@@ -91,6 +84,61 @@ impl<'b> Cursor<'b> {
     /// The same for the one loop that every value goes through: there the kind is told once, not once here and once by the caller.
     #[inline(always)]
     pub(crate) fn head_in_loop(&mut self) -> Result<Head> {
+        let mut rest = Rest { bytes: self.rest, end: self.end };
+        let head = rest.head()?;
+        self.rest = rest.bytes;
+        Ok(head)
+    }
+
+    /// What is left, to be read in registers.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> Rest<'b> {
+        Rest { bytes: self.rest, end: self.end }
+    }
+}
+
+/// The bytes still to be read, while they are: its methods are all part of their callers, so that it lies in registers. A cursor in memory that
+/// is written in halves and copied as a whole keeps the processor waiting for each value.
+pub(crate) struct Rest<'b> {
+    pub(crate) bytes: &'b [u8],
+    end: u64,
+}
+
+impl<'b> Rest<'b> {
+    #[inline(always)]
+    fn byte(&mut self) -> Result<u8> {
+        let Some((&byte, rest)) = self.bytes.split_first() else { return Err(truncated(self.end)) };
+        self.bytes = rest;
+        Ok(byte)
+    }
+
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let Some((bytes, rest)) = self.bytes.split_first_chunk::<N>() else {
+            return Err(truncated(self.end));
+        };
+        self.bytes = rest;
+        Ok(*bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn take(&mut self, len: u32) -> Result<&'b [u8]> {
+        let Some((bytes, rest)) = self.bytes.split_at_checked(size(len)) else {
+            return Err(truncated(self.end));
+        };
+        self.bytes = rest;
+        Ok(bytes)
+    }
+
+    /// Where in the frame the bytes begin.
+    #[inline]
+    pub(crate) fn offset(&self) -> u64 {
+        self.end.saturating_sub(wide(self.bytes.len()))
+    }
+
+    /// V2, V3, V4.
+    #[inline(always)]
+    pub(crate) fn head(&mut self) -> Result<Head> {
         let marker = self.byte()?;
         Ok(match marker {
             0x00..=0x7f => Head::Unsigned(u64::from(marker)),
@@ -142,17 +190,17 @@ impl<'b> Cursor<'b> {
                 let len = self.length32()?;
                 Head::Ext(self.byte()?, len)
             }
-            _ => return Err(Error::new(Code::BadMarker).note(format_args!("marker {marker:#04x}"))),
+            _ => return Err(bad_marker(marker)),
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn length8(&mut self, least: u8) -> Result<u32> {
         let len = self.byte()?;
         if len < least { Err(Error::new(Code::NotCanonical)) } else { Ok(u32::from(len)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn length16(&mut self) -> Result<u32> {
         match u16::from_be_bytes(self.array()?) {
             0..=0xff => Err(Error::new(Code::NotCanonical)),
@@ -160,7 +208,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count16(&mut self) -> Result<u32> {
         match u16::from_be_bytes(self.array()?) {
             0..=15 => Err(Error::new(Code::NotCanonical)),
@@ -168,13 +216,23 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn length32(&mut self) -> Result<u32> {
         match u32::from_be_bytes(self.array()?) {
             0..=0xffff => Err(Error::new(Code::NotCanonical)),
             len => Ok(len),
         }
     }
+}
+
+#[cold]
+fn bad_marker(marker: u8) -> Error {
+    Error::new(Code::BadMarker).note(format_args!("marker {marker:#04x}"))
+}
+
+#[cold]
+fn truncated(end: u64) -> Error {
+    Error::at(Code::Truncated, end)
 }
 
 #[inline]

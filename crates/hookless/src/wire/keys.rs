@@ -129,6 +129,22 @@ pub(crate) fn is_compound(key: &[u8]) -> bool {
     matches!(key.first(), Some(0x90..=0x9f | 0xdc | 0xdd))
 }
 
+/// The int of at most 64 bits that a key's encoding is.
+#[inline(always)]
+pub(crate) fn int_of(key: &[u8]) -> Option<i128> {
+    // Most are short text.
+    if let Some(0xa0..=0xbf) = key.first() { None } else { any_int_of(key) }
+}
+
+#[inline(never)]
+fn any_int_of(key: &[u8]) -> Option<i128> {
+    match Cursor::new(key, 0).head() {
+        Ok(Head::Unsigned(number)) => Some(number.into()),
+        Ok(Head::Negative(number)) => Some(number.into()),
+        _ => None,
+    }
+}
+
 /// Shows the first `count` keys of a dict (or members of a set) whose encoding begins at `items`.
 fn each_prior<'b>(
     items: &'b [u8],

@@ -17,8 +17,8 @@ mod ndarray;
 mod open;
 mod record;
 mod report;
+mod short;
 mod short_array;
-mod short_key;
 mod standard;
 
 pub use open::push_name;
@@ -136,10 +136,9 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
             self.expect_exception()?;
         }
         loop {
-            if self.in_key && self.short_key()? {
-                continue;
-            }
-            if let Some(value) = self.next()?
+            let complete = if self.in_key { self.short_pairs()? } else { self.plain_items()? };
+            let value = if complete.is_some() { complete } else { self.next()? };
+            if let Some(value) = value
                 && let Some(root) = self.deliver(value)?
             {
                 return self.finish(root);
@@ -183,14 +182,21 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// Reads one value: a finished one, or none when a container was opened.
     #[inline]
     fn next(&mut self) -> Result<Option<B::Value>> {
-        self.at = self.cursor.rest;
-        self.build.enter(self.cursor.offset(), self.stack.len());
-        let value = match self.cursor.head_in_loop()? {
+        let mut rest = self.cursor.rest();
+        self.at = rest.bytes;
+        self.build.enter(rest.offset(), self.stack.len());
+        let head = rest.head()?;
+        self.cursor.rest = rest.bytes;
+        let value = match head {
             Head::Unsigned(value) => {
                 self.budget.charge(charge::INT)?;
                 self.build.unsigned(value)?
             }
-            Head::Str(len) => self.text(len)?,
+            Head::Str(len) => {
+                let text = leaf::characters(&mut rest, &mut self.budget, len)?;
+                self.cursor.rest = rest.bytes;
+                self.build.text(text, self.in_key)?
+            }
             Head::Nil => {
                 self.budget.charge(charge::ATOM)?;
                 self.build.none()?
@@ -221,10 +227,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// Hands a finished value to the container that waits for it; the root, when none does.
     #[inline]
     fn deliver(&mut self, mut value: B::Value) -> Result<Option<B::Value>> {
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks == 0 {
-            self.build.pulse()?;
-        }
+        tick(&mut self.ticks, self.build)?;
         loop {
             self.build.leave(&value, self.cursor.offset());
             let Some(top) = self.stack.last_mut() else { return Ok(Some(value)) };
@@ -253,13 +256,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     }
                     Some(found) => {
                         self.at = table.at;
-                        let new = Self::is_new(table, top.items, true, &mut self.forms)?;
-                        // A dict is in no key.
-                        self.forms.forget();
-                        if !new || !self.build.insert(map, found, value)? {
-                            return Err(Error::new(duplicate(table.marks.odd, new)));
-                        }
-                        table.done = table.done.saturating_add(1);
+                        put(self.build, map, (found, value), table, top.items, &mut self.forms)?;
                         table.at = self.cursor.rest;
                         self.in_key = true;
                     }
@@ -274,7 +271,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     if keys::is_compound(bytes) {
                         self.budget.charge(charge::compound_key(wide(bytes.len())))?;
                     }
-                    let new = Self::is_new(table, top.items, false, &mut self.forms)?;
+                    let new = is_new::<B>(table, top.items, false, &mut self.forms)?;
                     if !top.in_key {
                         self.forms.forget();
                     }
@@ -321,22 +318,6 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                 What::Record(_) | What::Report(_) => return Ok(None),
             };
         }
-    }
-
-    /// K3, where the builder's own tables do not answer it.
-    #[inline]
-    fn is_new(table: &mut Table<'b>, items: &'b [u8], is_map: bool, maker: &mut keys::Maker) -> Result<bool> {
-        if B::OWN_KEYS && !table.marks.odd {
-            return Ok(true);
-        }
-        let forms = match &mut table.forms {
-            Some(forms) => forms,
-            none => {
-                let prior = keys::Forms::of_prior(items, table.done, is_map, maker)?;
-                none.insert(memory::boxed(prior)?)
-            }
-        };
-        forms.add(table.key, maker)
     }
 
     /// Says to each table around a value in key position what it is (K8), and whether forms must be compared there.
@@ -388,6 +369,7 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.budget.charge(cost)
     }
 
+    #[inline(always)]
     pub(crate) fn open(&mut self, left: u64, below: u64, what: What<'b, B>) -> Result<()> {
         let (in_key, items) = (self.in_key, self.cursor.rest);
         self.in_key |= matches!(what, What::Map { .. } | What::Set { .. });
@@ -398,18 +380,17 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
     /// V12: a list, or a node when its first element is a marker.
     fn open_array(&mut self, count: u32) -> Result<Option<B::Value>> {
         let below = self.claim(u64::from(count))?;
-        let mut ahead = self.cursor;
-        if count == 0 || !ahead.at_marker() {
+        if count == 0 || !self.cursor.at_marker() {
             self.not_in_key()?;
             return self.open_sequence(SequenceKind::List, u64::from(count), below);
         }
-        let [_, _, number] = ahead.array()?;
+        let marker = self.cursor.rest;
+        let [_, _, number] = self.cursor.array()?;
         let items = u64::from(count).saturating_sub(1);
         let Some(node) = Node::from_number(number) else {
-            self.at = self.cursor.rest;
+            self.at = marker;
             return Err(Error::new(Code::UnknownKind).note(format_args!("kind {number}")));
         };
-        self.cursor = ahead;
         match node {
             Node::Tuple => self.open_sequence(SequenceKind::Tuple, items, below),
             Node::Set => {
@@ -505,6 +486,60 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         self.open(len, below, What::Set { set, table: Table::starting(self.cursor.rest), previous: &[] })?;
         Ok(None)
     }
+}
+
+/// Counts a value that is read: every 65 536 of them the builder may look around.
+#[inline(always)]
+fn tick<B: Build>(ticks: &mut u16, build: &mut B) -> Result<()> {
+    *ticks = ticks.wrapping_add(1);
+    if *ticks == 0 { build.pulse() } else { Ok(()) }
+}
+
+/// K3, where the builder's own tables do not answer it.
+#[inline]
+fn is_new<'b, B: Build>(
+    table: &mut Table<'b>,
+    items: &'b [u8],
+    is_map: bool,
+    maker: &mut keys::Maker,
+) -> Result<bool> {
+    if B::OWN_KEYS && !table.marks.odd {
+        return Ok(true);
+    }
+    let forms = match &mut table.forms {
+        Some(forms) => forms,
+        none => {
+            let prior = keys::Forms::of_prior(items, table.done, is_map, maker)?;
+            none.insert(memory::boxed(prior)?)
+        }
+    };
+    forms.add(table.key, maker)
+}
+
+/// Puts a pair into the dict that it was read for, whose encoding begins at `items`.
+#[inline(always)]
+fn put<'b, B: Build>(
+    build: &mut B,
+    map: &mut B::Map,
+    (key, value): (B::Value, B::Value),
+    table: &mut Table<'b>,
+    items: &'b [u8],
+    maker: &mut keys::Maker,
+) -> Result<()> {
+    let new = is_new::<B>(table, items, true, maker)?;
+    // A dict is in no key.
+    maker.forget();
+    // What is not new does not reach the builder.
+    let inserted = new
+        && match keys::int_of(table.key) {
+            Some(number) => build.insert_int(map, key, number, value)?,
+            None => build.insert(map, key, value)?,
+        };
+    if !inserted {
+        return Err(Error::new(duplicate(table.marks.odd, new)));
+    }
+    table.done = table.done.saturating_add(1);
+    Ok(())
 }
 
 /// Which code a refused key gets: a host that sees equality where the forms do not is at fault itself.

@@ -3,30 +3,69 @@
 use crate::array::ElementCheck;
 use crate::array::ScalarKind;
 use crate::error::{Code, Error, Result};
-use crate::limits::{REGION_THRESHOLD, charge, over};
+use crate::limits::{Budget, REGION_THRESHOLD, charge, over};
 use crate::memory;
 use crate::value::{StandardLeaf, fits_native, generalised};
+use crate::wire::cursor::Rest;
 use crate::wire::marker::leaf;
 use crate::wire::{Build, BytesKind, Characters, Data, keys, wide};
 
 use super::{Reader, Slot};
 
-impl<B: Build> Reader<'_, '_, B> {
-    /// V6.
-    #[inline]
-    pub(super) fn text(&mut self, len: u32) -> Result<B::Value> {
-        let bytes = self.cursor.take(len)?;
-        let ascii = bytes.is_ascii();
-        self.budget.charge(charge::text(u64::from(len), ascii))?;
-        if ascii {
-            return self.build.text(Characters::Ascii(bytes), self.in_key);
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.build.text(Characters::Utf8(text), self.in_key),
-            Err(error) => Err(self.bad_utf8(bytes, error.valid_up_to())),
-        }
+/// V6: takes so many bytes of text, and charges for them.
+#[inline(always)]
+pub(super) fn characters<'b>(rest: &mut Rest<'b>, budget: &mut Budget, len: u32) -> Result<Characters<'b>> {
+    let bytes = rest.take(len)?;
+    let ascii = is_ascii(bytes);
+    budget.charge(charge::text(u64::from(len), ascii))?;
+    if ascii {
+        return Ok(Characters::Ascii(bytes));
     }
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => Ok(Characters::Utf8(text)),
+        Err(_) => Err(bad_utf8(rest.offset(), bytes)),
+    }
+}
 
+/// The error at the bad sequence of text that ends at this offset.
+#[cold]
+fn bad_utf8(end: u64, bytes: &[u8]) -> Error {
+    let start = end.saturating_sub(wide(bytes.len()));
+    let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    Error::at(Code::BadUtf8, start.saturating_add(wide(at)))
+}
+
+/// The highest bit of each byte of a long word.
+const HIGH: u128 = 0x8080_8080_8080_8080_8080_8080_8080_8080;
+
+/// Whether all bytes are below 0x80: as the standard library's, which looks at short text and at the end of long text byte by byte. Here a few
+/// words are looked at, which overlap.
+#[inline(always)]
+pub(super) fn is_ascii(bytes: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let ends = u128::from_le_bytes(*first) | u128::from_le_bytes(*last);
+        return ends & HIGH == 0 && (bytes.len() <= 32 || is_long_ascii(bytes));
+    }
+    let bits = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from_le_bytes(*first) | u64::from_le_bytes(*last)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from(u32::from_le_bytes(*first) | u32::from_le_bytes(*last))
+    } else {
+        u64::from(bytes.iter().fold(0, |all, byte| all | byte))
+    };
+    u128::from(bits) & HIGH == 0
+}
+
+/// The same, where the last 16 bytes are known to be.
+#[inline(never)]
+fn is_long_ascii(bytes: &[u8]) -> bool {
+    let high = |part: &[u8; 16]| u128::from_le_bytes(*part) & HIGH;
+    let (long, rest) = bytes.as_chunks::<64>();
+    long.iter().all(|long| long.as_chunks().0.iter().fold(0, |all, part| all | high(part)) == 0)
+        && rest.as_chunks().0.iter().all(|part| high(part) == 0)
+}
+
+impl<B: Build> Reader<'_, '_, B> {
     /// The error at the bad sequence of a payload that was just taken.
     #[cold]
     pub(crate) fn bad_utf8(&self, bytes: &[u8], at: usize) -> Error {

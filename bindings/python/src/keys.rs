@@ -136,7 +136,7 @@ impl Spent {
                 if keyed {
                     return Ok(());
                 }
-                keys.counted = Some(begin(keys.table, priors()?)?);
+                keys.counted = Some(begin(keys.table, keys.announced, priors()?)?);
             }
             return self.count(warm, keys, key, compound, kind == Exact::Str);
         }
@@ -187,10 +187,10 @@ impl Spent {
     }
 }
 
-/// The guard of a table that holds these keys.
+/// The guard of a table that holds these keys, and will hold as many as are announced, which have been charged.
 #[cold]
-fn begin(table: Table, priors: Vec<Prior>) -> Result<Box<Counted>> {
-    let mut guard = Guard::new(table)?;
+fn begin(table: Table, announced: usize, priors: Vec<Prior>) -> Result<Box<Counted>> {
+    let mut guard = Guard::new(table, announced)?;
     priors.into_iter().try_for_each(|(hash, text)| guard.insert(hash, text).map(drop))?;
     Ok(Box::new(Counted::Guarded(guard, None)))
 }

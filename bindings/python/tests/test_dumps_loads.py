@@ -213,6 +213,7 @@ def test_the_collector_is_spared_tuples_of_plain_items_alone() -> None:
     plain = (1, -1, 1.5, "text", "é", None, True)
     for value in ((1,), plain):
         assert not gc.is_tracked(loads(dumps(value)))
-    for value in ([1], [], (1, [2]), ([],), (b"bytes", []), {"a": []}):
-        assert gc.is_tracked(loads(dumps(value))), value
+    others: tuple[object, ...] = ([1], [], (1, [2]), ([],), (b"bytes", []), {"a": []})
+    for other in others:
+        assert gc.is_tracked(loads(dumps(other))), other
     assert gc.is_tracked(loads(dumps((plain, [plain])))[1])

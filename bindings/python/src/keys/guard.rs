@@ -62,9 +62,10 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// A guard for an empty table.
-    pub(crate) fn new(table: Table) -> Result<Guard> {
-        let (hashes, taken, order) = (Vec::new(), Vec::new(), Vec::new());
+    /// A guard for an empty table, with room for so many keys.
+    pub(crate) fn new(table: Table, keys: usize) -> Result<Guard> {
+        let (mut hashes, taken, order) = (Vec::new(), Vec::new(), Vec::new());
+        hashes.try_reserve_exact(keys).map_err(full)?;
         let mut guard =
             Guard { table, hashes, taken, mask: 0, order, room: 0, only_text: true, allowed: 0, probes: 0 };
         guard.resize(8)?;

@@ -256,7 +256,14 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
                     }
                     Some(found) => {
                         self.at = table.at;
-                        put(self.build, map, (found, value), table, top.items, &mut self.forms)?;
+                        put(
+                            self.build,
+                            map,
+                            (found, keys::int_of(table.key), value),
+                            table,
+                            top.items,
+                            &mut self.forms,
+                        )?;
                         table.at = self.cursor.rest;
                         self.in_key = true;
                     }
@@ -516,12 +523,12 @@ fn is_new<'b, B: Build>(
     forms.add(table.key, maker)
 }
 
-/// Puts a pair into the dict that it was read for, whose encoding begins at `items`.
+/// Puts a pair into the dict that it was read for, whose encoding begins at `items`; `number` is the key's, if it is an int of 64 bits.
 #[inline(always)]
 fn put<'b, B: Build>(
     build: &mut B,
     map: &mut B::Map,
-    (key, value): (B::Value, B::Value),
+    (key, number, value): (B::Value, Option<i128>, B::Value),
     table: &mut Table<'b>,
     items: &'b [u8],
     maker: &mut keys::Maker,
@@ -531,7 +538,7 @@ fn put<'b, B: Build>(
     maker.forget();
     // What is not new does not reach the builder.
     let inserted = new
-        && match keys::int_of(table.key) {
+        && match number {
             Some(number) => build.insert_int(map, key, number, value)?,
             None => build.insert(map, key, value)?,
         };

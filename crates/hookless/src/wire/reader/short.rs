@@ -30,7 +30,7 @@ impl<B: Build> Reader<'_, '_, B> {
         let mut rest = self.cursor.rest();
         while *left != 0 {
             let start = rest.bytes;
-            let found = match short_text(start) {
+            let (found, number) = match short_text(start) {
                 Some((bytes, after)) => {
                     let known = self.build.known_key(bytes);
                     if known.is_none() && !is_ascii(bytes) {
@@ -40,17 +40,19 @@ impl<B: Build> Reader<'_, '_, B> {
                     self.build.enter(self.cursor.offset_of(start), depth);
                     self.budget.charge(charge::text(wide(bytes.len()), true))?;
                     match known {
-                        Some(text) => text,
-                        None => self.build.text(Characters::Ascii(bytes), true)?,
+                        Some(text) => (text, None),
+                        None => (self.build.text(Characters::Ascii(bytes), true)?, None),
                     }
                 }
                 None => {
-                    let Ok(head @ (Head::Unsigned(_) | Head::Negative(_))) = rest.head() else {
-                        return Ok(None);
+                    let (head, number) = match rest.head() {
+                        Ok(head @ Head::Unsigned(number)) => (head, i128::from(number)),
+                        Ok(head @ Head::Negative(number)) => (head, i128::from(number)),
+                        _ => return Ok(None),
                     };
                     self.at = start;
                     self.build.enter(self.cursor.offset_of(start), depth);
-                    plain(head, &mut rest, &mut self.budget, self.build)?
+                    (plain(head, &mut rest, &mut self.budget, self.build)?, Some(number))
                 }
             };
             let after = rest.bytes;
@@ -75,7 +77,7 @@ impl<B: Build> Reader<'_, '_, B> {
             self.build.leave(&value, self.cursor.offset_of(rest.bytes));
             let Some(found) = key.take() else { return Ok(None) };
             self.at = table.at;
-            put(self.build, map, (found, value), table, items, &mut self.forms)?;
+            put(self.build, map, (found, number, value), table, items, &mut self.forms)?;
             table.at = rest.bytes;
             self.cursor.rest = rest.bytes;
             self.in_key = true;

@@ -20,19 +20,21 @@ def name_of(target: Target) -> str:
     if not isinstance(target, str):
         return _name_of_object(target)
     # Most calls of a program name one of a few functions.
-    is_name = _is_name(target) if type(target) is str else _is_name.__wrapped__(target)
-    if not is_name:
+    is_name = _is_known if type(target) is str else _is_name
+    if not is_name(target):
         raise ValueError(
             f"{target!r} names no function: write 'module:function' or 'package.module:Class.method'"
         )
     return target
 
 
-@lru_cache(maxsize=256)
 def _is_name(text: str) -> bool:
     """Return whether a text is a module's name, a colon, and a function's name in it."""
     module, _, qualname = text.partition(":")
     return all(part.isidentifier() for part in (*module.split("."), *qualname.split(".")))
+
+
+_is_known: Callable[[str], bool] = lru_cache(maxsize=256)(_is_name)
 
 
 def _name_of_object(function: Callable[..., Any]) -> str:

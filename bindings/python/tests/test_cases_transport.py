@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -118,8 +117,9 @@ try:
         # In turns: a signal that comes just before CPython begins to wait does not end that wait.
         while True: concurrent.futures.wait(futures[:1], 0.05)
 except KeyboardInterrupt:
-    print(*[one.done() for one in futures], [type(one.exception()).__name__ for one in futures[:4]])
-    print(*[one.cancelled() for one in futures[4:]])
+    ends = ["cancelled" if one.cancelled() else type(one.exception()).__name__ for one in futures]
+    print(*[one.done() for one in futures])
+    print(*ends)
 """
 
 
@@ -134,10 +134,12 @@ def test_c159_ctrl_c_for_the_whole_process_group(children: str) -> None:
         assert host.stdout.readline() == "ready\n"
         os.killpg(host.pid, signal.SIGINT)
         said = host.communicate(timeout=PATIENCE)[0].splitlines()
-    done, bracket, names = said[0].partition("[")
+    assert said[0].split() == ["True"] * 8
     # Ended while it waited for an answer, or by the signal before it had said so.
-    assert done.split() == ["True"] * 8 and said[1:] == ["True True True True"]
-    assert set(re.findall(r"\w+", names)) <= {"HooklessError", "WorkerDied"} and bracket
+    ended, ends = {"HooklessError", "WorkerDied"}, said[1].split()
+    assert set(ends[:4]) <= ended
+    # One whose turn came because the signal had ended the child of another is not cancelled any more.
+    assert len(ends) == 8 and set(ends[4:]) <= {"cancelled", *ended}
 
 
 @pytest.mark.parametrize("size", [65_535, 65_536, 65_537, 70_000])

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use hookless::{Dtype, Extension, LongFormat, ScalarKind};
 use numpy::PyArrayDescr;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -240,10 +241,14 @@ impl Numpy {
             Some(dtypes) => dtypes.getattr_opt(Str("StringDType"))?.map(Bound::unbind),
             None => None,
         };
-        let core = match module.getattr_opt(Str("_core"))? {
-            Some(core) => core,
-            // Before NumPy 2.
-            None => module.getattr(Str("core"))?,
+        let multiarray = |core: &str| match module.getattr_opt(Str(core))? {
+            Some(core) => core.getattr_opt(Str("multiarray")),
+            None => Ok(None),
+        };
+        // NumPy 1.26 has the first as well, for pickles of NumPy 2 alone.
+        let multiarray = match multiarray("_core")? {
+            Some(found) => found,
+            None => multiarray("core")?.ok_or_else(|| PyImportError::new_err("numpy.core.multiarray"))?,
         };
         let numpy = Numpy {
             arrays: [ndarray::array_type(py), address("memmap")?, address("recarray")?],
@@ -264,7 +269,7 @@ impl Numpy {
             dtype: module.getattr(Str("dtype"))?.unbind(),
             datetime_data: module.getattr(Str("datetime_data"))?.unbind(),
             zeros: module.getattr(Str("zeros"))?.unbind(),
-            foreign_types: ndarray::ForeignTypes::of(&core.getattr(Str("multiarray"))?)?,
+            foreign_types: ndarray::ForeignTypes::of(&multiarray)?,
             numbers: Vec::new(),
             descrs: Mutex::new(HashMap::new()),
         };

@@ -238,7 +238,9 @@ executor = hookless.Executor(2, paths=[sys.argv[1]], isolation="none", fresh={fr
 pids = [executor.submit("jobs:pid").result() for _ in range(2)]
 print(*pids, flush=True)
 for number in range(4):
-    executor.submit("pool:later", 0.1, number).add_done_callback(lambda one: print(one.result(), flush=True))
+    # In one write: the callbacks are of several threads.
+    done = lambda one: print(f"{{one.result()}}\\n", end="", flush=True)
+    executor.submit("pool:later", 0.1, number).add_done_callback(done)
 {end}
 """
 

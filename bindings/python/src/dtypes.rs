@@ -39,22 +39,8 @@ pub(crate) struct Number {
 /// Where a number in this machine's byte order is kept; none for other dtypes.
 #[inline]
 fn place(letter: u8, itemsize: u64) -> Option<usize> {
-    let row = match letter {
-        b'b' => 0,
-        b'i' => 1,
-        b'u' => 2,
-        b'f' => 3,
-        b'c' => 4,
-        _ => return None,
-    };
+    let row = LETTERS.iter().position(|one| one.byte() == letter)?;
     itemsize.is_power_of_two().then(|| row * SIZES + itemsize.trailing_zeros() as usize)
-}
-
-fn order_of(descr: &Bound<'_, PyArrayDescr>) -> Option<ByteOrder> {
-    match descr.byteorder() {
-        b'=' => Some(ByteOrder::NATIVE),
-        other => ByteOrder::from_byte(other),
-    }
 }
 
 impl Numpy {
@@ -266,7 +252,10 @@ impl Numpy {
             return Err(Formless(None));
         }
         let itemsize = u32::try_from(descr.itemsize()).map_err(|_| Formless(None))?;
-        let order = order_of(descr).ok_or(Formless(None))?;
+        let order = match descr.byteorder() {
+            b'=' => ByteOrder::NATIVE,
+            other => ByteOrder::from_byte(other).ok_or(Formless(None))?,
+        };
         if !(0..BUILTIN_TYPES).contains(&descr.num()) {
             let extension = warm::extension_of(descr.py(), descr.typeobj().as_ptr() as usize);
             let order = if itemsize == 1 { ByteOrder::None } else { order };

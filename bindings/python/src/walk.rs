@@ -179,21 +179,30 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
         Ok(())
     }
 
-    #[inline(never)]
-    fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
-        let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
-        let len = list.len();
-        self.writer.sequence(SequenceKind::List, len)?;
+    /// Writes items: `leaves` those that are leaves, from an index on, which it moves along; it gives the one that is not. Says how many there were.
+    #[inline(always)]
+    fn items(
+        &mut self,
+        leaves: impl Fn(&mut usize, &mut Writer<'_>) -> Result<Option<Bound<'py, PyAny>>>,
+    ) -> Result<usize> {
         let mut index = 0;
         loop {
-            let written = match leaf::of_list(list, &mut index, len, self.writer) {
+            let written = match leaves(&mut index, self.writer) {
                 Ok(Some(item)) => self.compound(&item),
-                Ok(None) => break,
+                Ok(None) => return Ok(index),
                 Err(error) => Err(error),
             };
             written.map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
             index += 1;
         }
+    }
+
+    #[inline(never)]
+    fn list(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
+        let Ok(list) = value.cast::<PyList>() else { return Err(Error::new(Code::UnsupportedType)) };
+        let len = list.len();
+        self.writer.sequence(SequenceKind::List, len)?;
+        let index = self.items(|index, writer| leaf::of_list(list, index, len, writer))?;
         self.writer.end_sequence();
         // It may have changed under the walk: a finaliser can run wherever memory is taken.
         if index == len && list.len() == len { Ok(()) } else { Err(changed()) }
@@ -203,16 +212,7 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
     fn tuple(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
         let Ok(tuple) = value.cast::<PyTuple>() else { return Err(Error::new(Code::UnsupportedType)) };
         self.writer.sequence(SequenceKind::Tuple, tuple.len())?;
-        let mut index = 0;
-        loop {
-            let written = match leaf::of_tuple(tuple, &mut index, self.writer) {
-                Ok(Some(item)) => self.compound(&item),
-                Ok(None) => break,
-                Err(error) => Err(error),
-            };
-            written.map_err(|error| error.within(|path| path.add(format_args!("[{index}]"))))?;
-            index += 1;
-        }
+        let index = self.items(|index, writer| leaf::of_tuple(tuple, index, writer))?;
         self.writer.end_sequence();
         // One that C code is still making, and that others can see, ends where its items do.
         if index == tuple.len() { Ok(()) } else { Err(changed()) }
@@ -233,13 +233,9 @@ impl<'w, 'l, 'py> Walker<'w, 'l, 'py> {
                         self.compound(&key)
                             .and_then(|()| self.writer.value(&mut map))
                             .map_err(|error| nth_key(error, done))?;
-                        let written = self.value(&item);
-                        (key, written)
+                        (key, self.value(&item))
                     }
-                    Pair::Value(key, item) => {
-                        let written = self.compound(&item);
-                        (key, written)
-                    }
+                    Pair::Value(key, item) => (key, self.compound(&item)),
                     Pair::BadKey(error) => return Err(nth_key(error, done)),
                     Pair::BadValue(error, key) => (key, Err(error)),
                 };

@@ -170,18 +170,18 @@ pub(crate) fn of_list<'py>(
 
 /// The same for a tuple.
 #[inline]
-pub(crate) fn of_tuple<'a, 'py>(
-    tuple: &'a Bound<'py, PyTuple>,
+pub(crate) fn of_tuple<'py>(
+    tuple: &Bound<'py, PyTuple>,
     index: &mut usize,
     writer: &mut Writer<'_>,
-) -> Result<Option<Borrowed<'a, 'py, PyAny>>> {
+) -> Result<Option<Bound<'py, PyAny>>> {
     let object = tuple.as_ptr();
-    // SAFETY: the GIL is held and the object is a tuple, which holds its items as long as it is borrowed.
+    // SAFETY: as in `of_list`; the items of a tuple lie in it, and stay.
     unsafe {
         let size = ffi::PyTuple_GET_SIZE(object).cast_unsigned();
         let items = &raw const (*object.cast::<ffi::PyTupleObject>()).ob_item;
         let items = std::slice::from_raw_parts(items.cast(), size);
-        Ok(of_items(items, index, writer)?.map(|item| Borrowed::from_ptr(tuple.py(), item)))
+        Ok(of_items(items, index, writer)?.map(|item| Bound::from_borrowed_ptr(tuple.py(), item)))
     }
 }
 
@@ -232,9 +232,6 @@ unsafe fn of_items(
 /// Items among which runs are looked for.
 const RUNS_FROM: usize = 16;
 
-/// Values that are read before they are written.
-const RUN: usize = 64;
-
 /// Reads items as long as they are of one kind, and writes them together; says how many.
 ///
 /// Not inlined: its frame, with the values, must be gone while containers inside a list are written. The gain: two thirds of the instructions
@@ -245,7 +242,7 @@ fn run<T: Copy + Default>(
     read: impl Fn(*mut ffi::PyObject) -> Option<T>,
     write: impl FnOnce(&[T]) -> Result<bool>,
 ) -> Result<usize> {
-    let mut values = [T::default(); RUN];
+    let mut values = [T::default(); Writer::RUN];
     let mut count = 0;
     for (value, &item) in values.iter_mut().zip(items) {
         let Some(found) = read(item) else { break };

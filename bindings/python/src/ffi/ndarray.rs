@@ -16,7 +16,7 @@ use super::mapped::Mapped;
 use super::targets::Targets;
 
 /// Dimensions that most arrays do not have more of.
-const FEW: usize = 4;
+pub(crate) const FEW: usize = 4;
 
 /// NumPy's number for the dtype object.
 pub(crate) const NPY_OBJECT: c_int = 17;

@@ -17,9 +17,6 @@ use crate::masked::InertMasked;
 use crate::region::Gathered;
 use crate::warm::Numpy;
 
-/// Dimensions that most arrays do not have more of.
-const FEW: usize = 4;
-
 /// NumPy's number for StringDType.
 const NPY_VSTRING: std::ffi::c_int = 2056;
 
@@ -56,7 +53,7 @@ impl<'py> Walker<'_, '_, 'py> {
     pub(super) fn numbers(&mut self, value: &Bound<'py, PyAny>, numpy: &Numpy) -> Option<Result<()>> {
         let array = value.cast::<PyUntypedArray>().ok()?;
         let dtype = numpy.number_of(&array.dtype())?;
-        let mut shape = [0; FEW];
+        let mut shape = [0; ndarray::FEW];
         let shape = shape.get_mut(..array.ndim())?;
         if !array.is_c_contiguous() {
             return None;

@@ -1,6 +1,6 @@
 //! Values of the standard library to the wire.
 
-use hookless::wire::{MapKind, Placed, SequenceKind};
+use hookless::wire::{MapKind, MapScope, Placed, SequenceKind};
 use hookless::{Code, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
@@ -98,6 +98,13 @@ impl<'py> Walker<'_, '_, 'py> {
         self.passed(dict.get_item(key))?.ok_or_else(changed)
     }
 
+    /// The key of a pair.
+    #[inline(never)]
+    fn key(&mut self, map: &mut MapScope, key: &Bound<'py, PyAny>, done: usize) -> Result<()> {
+        self.writer.key(map);
+        self.value(key).and_then(|()| self.writer.value(map)).map_err(|error| nth_key(error, done))
+    }
+
     /// In its own order, which `move_to_end` changes and the dict below does not know.
     #[inline(never)]
     fn ordered_dict(&mut self, value: &Bound<'py, PyAny>) -> Result<()> {
@@ -109,10 +116,7 @@ impl<'py> Walker<'_, '_, 'py> {
             if done == len {
                 return Err(changed());
             }
-            self.writer.key(&mut map);
-            self.value(&key)
-                .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| nth_key(error, done))?;
+            self.key(&mut map, &key, done)?;
             let item = self.item_of(dict, &key)?;
             self.value(&item).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
@@ -131,10 +135,7 @@ impl<'py> Walker<'_, '_, 'py> {
             if done == len || dict.len() != len {
                 return Err(changed());
             }
-            self.writer.key(&mut map);
-            self.value(&key)
-                .and_then(|()| self.writer.value(&mut map))
-                .map_err(|error| nth_key(error, done))?;
+            self.key(&mut map, &key, done)?;
             self.count(&count).map_err(|error| error.within(|path| key_step(&key, done, path)))?;
             done += 1;
         }

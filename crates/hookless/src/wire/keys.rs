@@ -249,7 +249,7 @@ fn integer(out: &mut Vec<u8>, negative: bool, magnitude: &[u8]) -> Written {
     }
     let small = crate::value::to_u64(magnitude).unwrap_or_default();
     if negative && small != 0 {
-        raw::negative(out, 0i64.wrapping_sub_unsigned(small))
+        raw::signed(out, 0i64.wrapping_sub_unsigned(small))
     } else {
         raw::unsigned(out, small)
     }

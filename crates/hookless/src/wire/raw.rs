@@ -93,12 +93,6 @@ pub(crate) fn unsigned(out: &mut Vec<u8>, value: u64) -> Written {
     memory::extend_part(out, form, len)
 }
 
-/// An int below zero.
-#[inline]
-pub(crate) fn negative(out: &mut Vec<u8>, value: i64) -> Written {
-    signed(out, value)
-}
-
 /// An int of either sign.
 #[inline]
 pub(crate) fn signed(out: &mut Vec<u8>, value: i64) -> Written {

@@ -188,38 +188,20 @@ impl<'b, B: Build> Reader<'_, 'b, B> {
         let head = rest.head()?;
         self.cursor.rest = rest.bytes;
         let value = match head {
-            Head::Unsigned(value) => {
-                self.budget.charge(charge::INT)?;
-                self.build.unsigned(value)?
-            }
-            Head::Str(len) => {
-                let text = leaf::characters(&mut rest, &mut self.budget, len)?;
-                self.cursor.rest = rest.bytes;
-                self.build.text(text, self.in_key)?
-            }
-            Head::Nil => {
-                self.budget.charge(charge::ATOM)?;
-                self.build.none()?
-            }
-            Head::Bool(value) => {
-                self.budget.charge(charge::ATOM)?;
-                self.build.bool(value)?
-            }
-            Head::Float(bits) => {
+            Head::Float(bits) if self.in_key && keys::is_nan(bits) => {
                 self.budget.charge(charge::FLOAT)?;
-                if self.in_key && keys::is_nan(bits) {
-                    self.mark(keys::Marks::ODD)?;
-                }
+                self.mark(keys::Marks::ODD)?;
                 self.build.float(f64::from_bits(bits))?
-            }
-            Head::Negative(value) => {
-                self.budget.charge(charge::INT)?;
-                self.build.negative(value)?
             }
             Head::Array(count) => return self.open_array(count),
             Head::Map(pairs) => return self.open_map(MapKind::Dict, u64::from(pairs)),
             Head::Bin(len) => self.bin(len)?,
             Head::Ext(ext, len) => self.leaf(ext, len)?,
+            plain => {
+                let value = short::plain(plain, &mut rest, &mut self.budget, self.build, self.in_key)?;
+                self.cursor.rest = rest.bytes;
+                value
+            }
         };
         Ok(Some(value))
     }

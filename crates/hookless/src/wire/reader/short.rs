@@ -52,7 +52,7 @@ impl<B: Build> Reader<'_, '_, B> {
                     };
                     self.at = start;
                     self.build.enter(self.cursor.offset_of(start), depth);
-                    (plain(head, &mut rest, &mut self.budget, self.build)?, Some(number))
+                    (plain(head, &mut rest, &mut self.budget, self.build, true)?, Some(number))
                 }
             };
             let after = rest.bytes;
@@ -72,7 +72,7 @@ impl<B: Build> Reader<'_, '_, B> {
             };
             self.at = after;
             self.build.enter(self.cursor.offset_of(after), depth);
-            let value = plain(head, &mut rest, &mut self.budget, self.build)?;
+            let value = plain(head, &mut rest, &mut self.budget, self.build, false)?;
             tick(&mut self.ticks, self.build)?;
             self.build.leave(&value, self.cursor.offset_of(rest.bytes));
             let Some(found) = key.take() else { return Ok(None) };
@@ -104,7 +104,7 @@ impl<B: Build> Reader<'_, '_, B> {
             }
             self.at = start;
             self.build.enter(self.cursor.offset_of(start), depth);
-            let value = plain(head, &mut rest, &mut self.budget, self.build)?;
+            let value = plain(head, &mut rest, &mut self.budget, self.build, false)?;
             self.cursor.rest = rest.bytes;
             tick(&mut self.ticks, self.build)?;
             self.build.leave(&value, self.cursor.offset());
@@ -133,13 +133,14 @@ fn is_plain(head: Head) -> bool {
     !matches!(head, Head::Array(_) | Head::Map(_) | Head::Bin(_) | Head::Ext(..))
 }
 
-/// Reads such a leaf, which is in no key.
+/// Reads such a leaf, which is no NaN in a key; `key` says whether it is in one.
 #[inline(always)]
-fn plain<'b, B: Build>(
+pub(super) fn plain<'b, B: Build>(
     head: Head,
     rest: &mut Rest<'b>,
     budget: &mut Budget,
     build: &mut B,
+    key: bool,
 ) -> Result<B::Value> {
     match head {
         Head::Unsigned(value) => {
@@ -148,7 +149,7 @@ fn plain<'b, B: Build>(
         }
         Head::Str(len) => {
             let text = characters(rest, budget, len)?;
-            build.text(text, false)
+            build.text(text, key)
         }
         Head::Float(bits) => {
             budget.charge(charge::FLOAT)?;

@@ -74,8 +74,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Ints, one after another (V2). Writes none of them, and says so, where they are more than are written at a time, or would go past a limit:
-    /// they are to be written one by one then, so that the error has its place.
+    /// So many numbers are written at a time, by [`Writer::ints`] and [`Writer::floats`].
+    pub const RUN: usize = raw::RUN;
+
+    /// Ints, one after another (V2). Writes none of them, and says so, where they are more than [`Writer::RUN`], or would go past a limit: they are
+    /// to be written one by one then, so that the error has its place.
     #[inline]
     pub fn ints(&mut self, values: &[i64]) -> Result<bool> {
         if values.len() > raw::RUN || !self.budget.charge_all(charge::INT, wide(values.len())) {
